@@ -11,7 +11,8 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-_SECOND_NS = 10**9  # a history has whole seconds
+_SECOND_NS = 10**9
+_MS_NS = 10**6  # moments have milliseconds, or whole seconds
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,11 +35,17 @@ def wall_clock_of(history: Sequence[Mapping[str, Any]], frozen_ps: int | None) -
     if frozen_ps is None:
         return None
     asked, seen = _ns(frozen.get("when")), _ns(frozen.get("seen"))
-    first = asked - _SECOND_NS if asked is not None else _ns(armed.get("when"))
-    last = seen if seen is not None else asked
-    if first is None or last is None or last + _SECOND_NS < first:
+    ran = _ns(frozen.get("after"))
+    if asked is not None:
+        first = asked - _SECOND_NS if ran is None else max(ran, asked - _SECOND_NS)
+    else:
+        first = _ns(armed.get("when")) if ran is None else ran
+    last = asked if seen is None else seen
+    if first is None or last is None:
         return None
-    last += _SECOND_NS
+    last += _MS_NS if seen is not None and "." in str(frozen["seen"]) else _SECOND_NS
+    if last < first:
+        return None
     return WallClock((first + last) // 2 - frozen_ps // 1000, (last - first + 1) // 2)
 
 
@@ -46,6 +53,6 @@ def _ns(moment: Any) -> int | None:
     if not isinstance(moment, str):
         return None
     try:
-        return int(datetime.fromisoformat(moment).timestamp()) * _SECOND_NS
+        return round(datetime.fromisoformat(moment).timestamp() * 1000) * _MS_NS
     except ValueError:
         return None

@@ -9,6 +9,7 @@ from types import TracebackType
 from typing import Any, Self
 
 from freezeframe.capture.card.device import CardDevice, open_any, split_card
+from freezeframe.capture.custody.giving_up import arm_over
 from freezeframe.capture.errors import InputError, TargetError
 from freezeframe.capture.folder.card_folder import CardFolder, is_card_folder
 from freezeframe.capture.folder.history import act
@@ -18,7 +19,7 @@ from freezeframe.capture.recorder.card_trigger import (
     read_card_trigger,
     set_card_trigger,
 )
-from freezeframe.capture.recorder.control import arm_all, freeze, wait_for
+from freezeframe.capture.recorder.control import freeze, wait_for
 from freezeframe.capture.recorder.pull import pull
 from freezeframe.capture.recorder.state import RecorderState, read_state
 from freezeframe.capture.recorder.trigger import (
@@ -89,11 +90,17 @@ class Card:
         """Return the counters of each device, each from one snapshot."""
         return {device.name: dict(device.counters().values) for device in self.devices}
 
-    def arm(self) -> None:
-        """Start a new recording on every device; what the card holds is lost."""
-        generations = arm_all(self.devices)
+    def arm(self, *, discard: bool = False) -> None:
+        """Start a new recording on every device.
+
+        Args:
+            discard: a frozen recording that this host has not kept may be lost.
+        Raises:
+            RecorderStateError: there is one, and ``discard`` is not said; nothing was armed.
+        """
+        armed = arm_over(self.devices, by="ff.connect", discard=discard)
         names = [device.name for device in self.devices]
-        self._armed = act("armed", generation=dict(zip(names, generations, strict=True)))
+        self._armed = act("armed", generation=dict(zip(names, armed.generations, strict=True)))
 
     def freeze(self) -> None:
         """Stop recording now, on every device, and keep what was recorded."""

@@ -7,20 +7,27 @@ from pathlib import Path
 
 from freezeframe.capture.counters.card import CardSource
 from freezeframe.capture.counters.contract import CounterSource
+from freezeframe.capture.custody.giving_up import arm_over
 from freezeframe.capture.errors import InputError
 from freezeframe.capture.recorder import control
 from freezeframe.capture.recorder.pull import pull
 from freezeframe.gui.places import free_name, refuse_evidence
 
 
-def arm(source: CounterSource) -> str:
-    """Arm every card of a source; what they recorded is lost."""
+def arm(source: CounterSource, *, discard: bool = False) -> str:
+    """Arm every card of a source.
+
+    Raises:
+        RecorderStateError: a frozen recording that this host has not kept would be lost, and ``discard`` is not said.
+    """
     devices = _card(source).devices
-    generations = control.arm_all(devices)
-    return "armed: " + ", ".join(
+    armed = arm_over(devices, by="watch", discard=discard)
+    names = ", ".join(
         f"{device.name} generation {generation}"
-        for device, generation in zip(devices, generations, strict=True)
+        for device, generation in zip(devices, armed.generations, strict=True)
     )
+    lost = f"; given up: {armed.given_up.loss}" if armed.given_up.loss else ""
+    return f"armed: {names}{lost}"
 
 
 def freeze(source: CounterSource) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import shutil
 import signal
+from itertools import count
 from pathlib import Path
 
 import pytest
@@ -12,6 +13,7 @@ from hypothesis import settings
 
 from tests.time_table import TimeTable
 
+_TESTS = count()
 ROOT = Path(__file__).parents[1]
 KERNELS = ROOT / "out" / "checked-kernels"
 
@@ -56,6 +58,12 @@ def pytest_configure(config: pytest.Config) -> None:
         from tests.plain_kernels import PlainKernels
 
         config.pluginmanager.register(PlainKernels(), "plain_kernels")
+
+
+@pytest.fixture(autouse=True)
+def own_state(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What one test keeps of a card is no knowledge of the next: their made cards are all of one boot."""
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path_factory.getbasetemp() / f"state-{next(_TESTS)}"))
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

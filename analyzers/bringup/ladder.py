@@ -13,8 +13,8 @@ from typing import Any
 from freezeframe.analyzers.bringup.card import host_dma, loopback, pair
 from freezeframe.analyzers.bringup.failure import Failure, NotPossible
 from freezeframe.analyzers.bringup.interface import interface
-from freezeframe.capture.errors import RecorderStateError, TargetError
-from freezeframe.capture.recorder.state import read_state
+from freezeframe.capture.custody.giving_up import give_up
+from freezeframe.capture.errors import TargetError
 from freezeframe.capture.registers.access import Device
 
 
@@ -64,19 +64,12 @@ def climb(
 
     Args:
         progress: called with the stage and each line that holds.
-        discard: a frozen recording may be lost.
+        discard: a frozen recording that this host has not kept may be lost.
     Raises:
-        RecorderStateError: a recorder is frozen, so its recording would be lost; nothing was written.
+        RecorderStateError: a frozen recording would be lost that this host has not kept; nothing was written.
         TargetError: the target does not answer.
     """
-    for device in devices:
-        state = read_state(device)
-        if state.state in ("frozen", "triggered") and not discard:
-            raise RecorderStateError(
-                f"{device.target.url}: device {device.name} is {state.state} "
-                f"({', '.join(state.causes)}); the self-test would lose that recording: pull it "
-                "first, or say --discard"
-            )
+    give_up(devices, by="selftest", discard=discard)
     results: list[StageResult] = []
     failed = False
     for stage in STAGES:

@@ -29,6 +29,10 @@ def unknown_act(what: str, **known: Any) -> Act:
     return {"what": what, "when": None, "who": None, "where": None, **known}
 
 
+def _moment(when: datetime | None) -> str | None:
+    return None if when is None else when.isoformat(timespec="milliseconds")
+
+
 def unknown_history(generations: Mapping[str, int | None]) -> list[Act]:
     """Return the history of a recording of which nothing is known but the generation of each device."""
     return [
@@ -45,6 +49,7 @@ def history_of(
     *,
     froze: bool,
     armed: Mapping[str, Any] | None = None,
+    ran: datetime | None = None,
 ) -> list[Act]:
     """Return the history of a pull.
 
@@ -53,6 +58,7 @@ def history_of(
         frozen: when all recorders were seen frozen; ``froze``: by this pull.
         source: URL of the target; what follows a ``?`` stays out of it.
         armed: what is known of the arming, as `act` gives it; it is told of a recording of that generation alone.
+        ran: when the recorders were last seen running: the freeze is between that and ``seen``.
     """
     known = armed is not None and armed["generation"] == generations
     freezing = act("frozen", frozen, by="this pull") if froze else unknown_act("frozen")
@@ -60,6 +66,6 @@ def history_of(
         dict(armed)
         if armed is not None and known
         else unknown_act("armed", generation=dict(generations)),
-        {**freezing, "seen": frozen.isoformat(timespec="seconds") if frozen else None},
+        {**freezing, "after": _moment(ran), "seen": _moment(frozen)},
         act("pulled", source=source.partition("?")[0]),
     ]

@@ -12,9 +12,11 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
+from freezeframe.capture.custody.ledger import Ledger
 from freezeframe.capture.errors import FreezeframeError, InputError
 from freezeframe.capture.folder import CaptureWriter, DeviceCapture, HostTrace
 from freezeframe.capture.folder.history import history_of
@@ -22,6 +24,7 @@ from freezeframe.capture.folder.manifest import host_file
 from freezeframe.capture.recorder.progress import Progress, Tally
 from freezeframe.capture.recorder.pull import (
     PullReport,
+    armed_of,
     cards_of,
     gather,
     generations_of,
@@ -74,6 +77,8 @@ def pull_case(
     same_time: Sequence[SameTime] = (),
     host: Callable[[], Sequence[HostTrace]] = tuple,
     card: Path | None = None,
+    ledger: Ledger | None = None,
+    ran: datetime | None = None,
 ) -> PullReport:
     """Pull one or several targets into one capture folder; devices are named in the order of the targets.
 
@@ -120,6 +125,7 @@ def pull_case(
         if isinstance(error, FreezeframeError):
             raise error
     results = [one.result() for one in running]
+    book = ledger or Ledger()
     cards = [card for found in results for card in cards_of(found)]
     if cards:
         traces = host()
@@ -128,7 +134,10 @@ def pull_case(
                 f"{sources[0]}: a card that is described by a file is pulled alone, without --same-time and "
                 "--host-trace: pull each target into a capture of its own"
             )
-        return write_cards(path, cards, targets[0].url, tallies[0], overwrite=overwrite)
+        return write_cards(
+            path, cards, targets[0].url, tallies[0], book, overwrite=overwrite,
+            armed=armed_of(results, book), ran=ran,
+        )  # fmt: skip
     devices = _named(
         [[device for device in found if isinstance(device, DeviceCapture)] for found in results]
     )
@@ -138,8 +147,17 @@ def pull_case(
     frozen = [tally.frozen for tally in tallies if tally.frozen is not None]
     froze = any(tally.froze for tally in tallies)
     source = ", ".join(sources)
-    writer.tell(history_of(generations_of(devices), max(frozen, default=None), source, froze=froze))
-    return report_of(writer.commit(), tallies)
+    writer.tell(
+        history_of(
+            generations_of(devices), max(frozen, default=None), source, froze=froze,
+            armed=armed_of(_by_target(devices, len(targets)), book), ran=ran,
+        )
+    )  # fmt: skip
+    return report_of(writer.commit(), tallies, results, book)
+
+
+def _by_target(devices: Sequence[DeviceCapture], targets: int) -> list[list[DeviceCapture]]:
+    return [[each for each in devices if each.target == number] for number in range(targets)]
 
 
 def _named(of_targets: Sequence[Sequence[DeviceCapture]]) -> list[DeviceCapture]:

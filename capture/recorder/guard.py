@@ -1,37 +1,53 @@
 """Wait for a freeze, pull it, arm again: unattended, for faults that take days.
 
-Each freeze becomes ``NNNN-NONCE-GENERATION-CAUSE.ff`` in one directory. A freeze that has its whole
-folder is not pulled again, whatever was restarted in between. A recorder is armed as soon as its
-recording stands on the disk, and only then: what it holds must be what stands there, by boot nonce and
-generation, or nothing is armed. What another program has given up is said in the log.
+Each freeze becomes ``NNNN-NONCE-GENERATION-CAUSE.ff`` in one directory; of several targets one capture holds all. A
+freeze that has its whole folder is not pulled again, whatever was restarted in between. A recorder is armed as soon
+as its recording stands on the disk, and only then: what it holds must be what stands there, by boot nonce and
+generation, or nothing is armed. Every generation is accounted for (`freezeframe.capture.custody.accounts`).
+
+Source: docs/reliability.md.
 """
 
 from __future__ import annotations
 
 import fcntl
-import json
 import os
-import re
 import shutil
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
-from typing import Any
 
-from freezeframe.capture.card.device import open_any, split_card
+from freezeframe.capture.card.device import CardDevice, open_any, split_card
+from freezeframe.capture.custody.accounts import Accounts
+from freezeframe.capture.custody.giving_up import arm_known, recordings_of
+from freezeframe.capture.custody.lease import Leases
+from freezeframe.capture.custody.ledger import GIVEN_UP, Ledger, RecordingKey
+from freezeframe.capture.custody.store import (
+    NAME,
+    Keep,
+    captures_in,
+    has_gaps,
+    holds,
+    keys_of,
+    superfluous,
+)
 from freezeframe.capture.durable import PARTIAL, remove_folder
 from freezeframe.capture.errors import (
+    DeviceUnknownError,
     FreezeframeError,
     InputError,
     NoRoomError,
     RecorderStateError,
     TargetError,
 )
-from freezeframe.capture.folder.manifest import MANIFEST
-from freezeframe.capture.recorder.control import arm_all
-from freezeframe.capture.recorder.pull import PullReport, pull
+from freezeframe.capture.folder import HostTrace
+from freezeframe.capture.recorder.case import pull_case
+from freezeframe.capture.recorder.control import freeze
+from freezeframe.capture.recorder.pull import PullReport
 from freezeframe.capture.recorder.state import RecorderState, read_state
 from freezeframe.capture.registers.access import Recorder
 from freezeframe.capture.targets.base import Target, open_target
@@ -39,17 +55,36 @@ from freezeframe.capture.targets.base import Target, open_target
 LOG = "guard.log"
 LOCK = ".guard.lock"
 
-_NAME = re.compile(r"(?P<number>\d{4,})-(?P<nonce>[0-9a-f]{8})-(?P<generation>\d+)-[a-z0-9-]+\.ff")
 _SLICE_S = 0.1  # between two looks at ``stop``
 _LONGEST_AWAY_S = 5.0  # between two attempts to reach a target that is away
 _ROOM_S = 2.0  # between two looks at a disk that is full
 
 OnCapture = Callable[[PullReport], None]
+OnTrouble = Callable[[str, str], None]
+
+
+@dataclass(frozen=True, slots=True)
+class Extras:
+    """What a guard does beside pulling and arming; each may be left out.
+
+    Attributes:
+        host: traces of the cards' computers, read when the recorders have been.
+        beside: called with a capture's path once it stands, to write what was seen beside it.
+        fired: what the host has seen that is to freeze the cards, in words; emptied by the call.
+        wait: waits so many seconds, or until ``fired`` has something.
+        trouble: called with what is wrong (``away``, ``no-room``, ``lost``) or well again (``back``, ``room``), and a line.
+    """
+
+    host: Callable[[], Sequence[HostTrace]] = tuple
+    beside: Callable[[Path], None] = lambda path: None
+    fired: Callable[[], Sequence[str]] = tuple
+    wait: Callable[[float], object] = time.sleep
+    trouble: OnTrouble = lambda what, line: None
 
 
 def guard(
-    target_url: str,
-    keep: int,
+    target_urls: str | Sequence[str],
+    keep: Keep | int,
     directory: Path | str,
     on_capture: OnCapture | None = None,
     stop: Callable[[], bool] = lambda: False,
@@ -57,43 +92,50 @@ def guard(
     poll_s: float = 0.2,
     wait_s: float = 30.0,
     log: Callable[[str], None] | None = None,
+    extras: Extras | None = None,
+    home: Path | None = None,
 ) -> int:
-    """Pull every freeze of a target until ``stop`` says so; return how many were.
+    """Pull every freeze of one target, or of several as one case, until ``stop`` says so; return how many were.
 
-    A freeze of which something could not be read is pulled once more before the recorder is armed.
+    A target that is not up yet, or vanishes, is waited for; so is room on the disk. A freeze of which something could
+    not be read is pulled once more before the recorder is armed.
 
     Args:
-        target_url: must answer once at the start; later it may vanish for any time.
-        keep: newest folders kept in ``directory``; older ones that a guard made are removed.
+        target_urls: of the cards; what is no target URL is refused at once.
+        keep: which folders stay in ``directory``; a number: the newest so many.
         directory: made when it is not there; its parent must be.
-        on_capture: called with each report, after the recorder was armed again; what it raises as
+        on_capture: called with each report, after the recorder was armed again, and quick; what it raises as
             FreezeframeError goes to the log.
         stop: asked several times a second.
         poll_s: pause between two looks at the recorders.
-        wait_s: how long a pull waits for a target that vanishes during it.
+        wait_s: how long a pull waits for a target that vanishes during it; and how long one of several may be away
+            before the others are pulled without it.
         log: called with each line that also goes to ``guard.log``.
+        home: in place of the user's state directory, where this host keeps what it knows.
     Raises:
-        InputError: the directory cannot be used. A full disk is waited for: the recorder stays frozen
-            with the recording in it.
-        DeviceUnknownError, TargetError: at the start only.
+        InputError: the directory cannot be used, another guard of this host has the card, or cards of card files
+            are several or have host traces.
+        DeviceUnknownError: at the start only.
     """
-    if keep < 1:
-        raise InputError(f"keep {keep}: at least one capture must be kept")
     place = Path(directory)
+    rule = keep if isinstance(keep, Keep) else Keep(keep)
+    urls = [target_urls] if isinstance(target_urls, str) else list(target_urls)
     try:
         place.mkdir(exist_ok=True)
     except OSError as error:
         raise InputError(f"{place}: cannot be used as a directory: {error.strerror}") from error
     with _alone(place):
-        post = _Guard(target_url, keep, place, on_capture, _Log(place, log), wait_s)
+        post = _Guard(
+            urls, rule, place, on_capture, _Log(place, log), wait_s, extras or Extras(), home
+        )
         post.tidy()
-        post.connect()
         try:
+            post.begin()
             while not stop():
                 pause_s = post.look(poll_s)
-                _sleep(pause_s, stop)
+                _sleep(pause_s, stop, post.extras.wait)
         finally:
-            post.disconnect()
+            post.end()
     return post.pulled
 
 
@@ -116,224 +158,327 @@ class _Log:
 
 
 @dataclass(slots=True)
-class _Guard:
-    """What a guard knows between two looks at its target."""
+class _Post:
+    """One target of a guard: opened or away, and what its recorders did at the last look."""
 
     url: str
-    keep: int
-    directory: Path
-    on_capture: OnCapture | None
-    log: _Log
-    wait_s: float
-    pulled: int = 0
-    _target: Target | None = None
-    _devices: Sequence[Recorder] = ()
-    _away_s: float = 0.0
-    _trouble: str = ""
-    _seen: tuple[int, int] | None = None  # nonce and generation at the last look, or after arming
-    _again: set[str] = field(default_factory=set)
+    accounts: Accounts
+    target: Target | None = None
+    devices: Sequence[Recorder] = ()
+    states: Sequence[RecorderState] = ()
+    away_since_s: float | None = None
 
-    def tidy(self) -> None:
-        """Remove what a guard that was killed has left half-done."""
-        for entry in sorted(self.directory.iterdir()):
-            match = PARTIAL.fullmatch(entry.name)
-            if match and _NAME.fullmatch(match["name"]):
-                self.log(f"{entry.name}: left by a guard that was killed; removed")
-                shutil.rmtree(entry)
-        self._prune()
+    @property
+    def keys(self) -> tuple[RecordingKey, ...]:
+        return recordings_of(self.states)
 
-    def connect(self) -> None:
-        """Open the target and its devices; raises as ``open_target`` and ``open_any``."""
+    @property
+    def frozen(self) -> bool:
+        return any(state.state == "frozen" for state in self.states)
+
+    def open(self) -> str:
+        """Open it and its devices and return what there is to log; raises as ``open_target`` and ``open_any``."""
         plain, card = split_card(self.url)
         target = open_target(plain)
         try:
-            self._devices = open_any(target, card)
+            self.devices = open_any(target, card)
         except BaseException:
             target.close()
             raise
-        self._target = target
-        names = ", ".join(device.name for device in self._devices)
-        self.log(f"{target.url}: watching {names}")
+        self.target, self.away_since_s = target, None
+        return f"{target.url}: watching {', '.join(device.name for device in self.devices)}"
 
-    def disconnect(self) -> None:
-        """Close the target; the next look opens it again."""
-        if self._target is not None:
-            self._target.close()
-        self._target = None
+    def close(self) -> None:
+        """Close it; the next look opens it again."""
+        if self.target is not None:
+            self.target.close()
+        self.target, self.states = None, ()
+
+
+class _Guard:
+    """What a guard knows between two looks at its targets."""
+
+    def __init__(
+        self,
+        urls: Sequence[str],
+        keep: Keep,
+        directory: Path,
+        on_capture: OnCapture | None,
+        log: _Log,
+        wait_s: float,
+        extras: Extras,
+        home: Path | None,
+    ) -> None:
+        self.pulled = 0
+        self.extras = extras
+        self._directory = directory
+        self._keep = keep
+        self._on_capture = on_capture
+        self._log = log
+        self._wait_s = wait_s
+        self._ledger = Ledger(home)
+        self._leases = Leases(home)
+        self._posts = [_Post(url, Accounts(directory, self._ledger)) for url in urls]
+        self._away_s = 0.0
+        self._trouble = ""
+        self._over_limit = False
+        self._again: set[tuple[RecordingKey, ...]] = set()
+        self._ran: datetime | None = None  # when no recorder was frozen at the last look
+
+    def tidy(self) -> None:
+        """Remove what a guard that was killed has left half-done."""
+        for entry in sorted(self._directory.iterdir()):
+            match = PARTIAL.fullmatch(entry.name)
+            if match and NAME.fullmatch(match["name"]):
+                self._log(f"{entry.name}: left by a guard that was killed; removed")
+                shutil.rmtree(entry)
+        self._prune()
+
+    def begin(self) -> None:
+        """Open every target that is up; one that answers and is no card of ours ends the guard."""
+        for post in self._posts:
+            try:
+                self._open(post)
+            except DeviceUnknownError:
+                raise
+            except TargetError as error:
+                self._away(post, error)
+
+    def end(self) -> None:
+        for post in self._posts:
+            post.close()
+        self._leases.release()
 
     def look(self, poll_s: float) -> float:
         """Look at the recorders once, do what there is to do, return how long to pause."""
         try:
-            if self._target is None:
-                self.connect()
-            states = [read_state(device) for device in self._devices]
+            here = [post for post in self._posts if self._answers(post)]
+            if self._act(here):
+                self._well()
+            if len(here) < len(self._posts):
+                self._away_s = min(max(2 * self._away_s, poll_s), _LONGEST_AWAY_S)
+                return self._away_s if not here else poll_s
             self._away_s = 0.0
-            if any(
-                s.nonce != d.identity.boot_nonce for s, d in zip(states, self._devices, strict=True)
-            ):
-                self.log("the target was restarted; what it had recorded before is gone")
-                self.disconnect()
-                return 0.0
-            self._account(states[0])
-            if all(state.state == "idle" for state in states):
-                self._arm("idle", [(state.nonce, state.generation) for state in states])
-            elif any(state.state == "frozen" for state in states):
-                self._frozen(states)
-            self._away_s, self._trouble = 0.0, ""
             return poll_s
         except NoRoomError as error:
-            if self._trouble != type(error).__name__:
-                self.log(f"{error}; the recorder stays frozen until there is room")
-            self._trouble = type(error).__name__
+            self._tell("no-room", f"{error}; the recorder stays frozen until there is room")
             return max(poll_s, _ROOM_S)
         except InputError as error:
-            self.log(f"{error}; the guard ends")
+            self._log(f"{error}; the guard ends")
             raise
         except TargetError as error:
-            if self._trouble != type(error).__name__:  # one line for an outage, however long it is
-                self.log(f"{error}; going on")
-            self._trouble = type(error).__name__
-            self.disconnect()
+            self._tell("away", f"{error}; going on")
+            for post in self._posts:
+                post.close()
             self._away_s = min(max(2 * self._away_s, poll_s), _LONGEST_AWAY_S)
             return self._away_s
 
-    def _frozen(self, states: Sequence[RecorderState]) -> None:
-        key = f"{states[0].nonce:08x}-{states[0].generation}"
-        known = [
-            path
-            for _, path in self._folders()
-            if f"-{key}-" in path.name
-            # A nonce of few bits comes again after a power cycle; the cycle of the cause does not.
-            and _devices_of(path)[0]["cause_cycle"] in (None, states[0].cause_cycle)
-        ]
-        if known and (key in self._again or not _has_gaps(known[-1])):
-            self._arm(f"{known[-1].name} was pulled before", _kept(known[-1]))
-            return
-        target = self._target
-        if target is None:
-            return
+    def _open(self, post: _Post) -> None:
+        line = post.open()
+        if isinstance(post.devices[0], CardDevice):
+            alone = len(self._posts) == 1
+            if not alone or self.extras.host is not tuple:
+                raise InputError(
+                    f"{post.url}: a card that is described by a file is guarded alone and without --host-trace; "
+                    "run a guard for each, in directories of their own"
+                )
+        nonces = [d.identity.boot_nonce for each in self._posts for d in each.devices]
+        if trouble := self._leases.take(nonces, self._directory):
+            self._log(trouble)
+        self._log(line)
+
+    def _answers(self, post: _Post) -> bool:
+        """Open a target that is closed and read its recorders; return whether it answered."""
+        try:
+            if post.target is None:
+                self._open(post)
+            post.states = [read_state(device) for device in post.devices]
+        except TargetError as error:
+            self._away(post, error)
+            return False
+        for line in post.accounts.look(post.states[0]):
+            self._log(line)
+            self.extras.trouble("lost", line)
+        pairs = zip(post.states, post.devices, strict=True)
+        if any(state.nonce != device.identity.boot_nonce for state, device in pairs):
+            self._log("the target was restarted; what it had recorded before is gone")
+            post.close()
+            return False
+        return True
+
+    def _away(self, post: _Post, error: TargetError) -> None:
+        post.close()
+        if post.away_since_s is None:
+            post.away_since_s = time.monotonic()
+        self._tell("away", f"{error}; going on")
+
+    def _tell(self, what: str, line: str) -> None:
+        """One line for a trouble, however long it lasts."""
+        if self._trouble != what:
+            self._log(line)
+            self.extras.trouble(what, line)
+        self._trouble = what
+
+    def _well(self) -> None:
+        if self._trouble and all(post.target is not None for post in self._posts):
+            self.extras.trouble("room" if self._trouble == "no-room" else "back", "goes on")
+            self._trouble = ""
+
+    def _act(self, here: Sequence[_Post]) -> bool:
+        """Do what the states ask for; return whether there was anybody to ask."""
+        for post in here:
+            if all(state.state == "idle" for state in post.states):
+                self._arm(post, "idle", post.keys, None)
+        if fired := list(self.extras.fired()):
+            self._freeze(here, fired)
+            return bool(here)
+        frozen = [post for post in here if post.frozen]
+        if not frozen:
+            self._ran = datetime.now(UTC)
+            return bool(here)
+        rest = []
+        for post in frozen:
+            known = self._known(post.keys)
+            if known and (post.keys in self._again or not has_gaps(known[-1])):
+                self._arm(post, f"{known[-1].name} was pulled before", post.keys, known[-1])
+            else:
+                rest.append(post)
+        if rest and not self._waits_for_the_others():
+            self._pull(here)
+        return True
+
+    def _waits_for_the_others(self) -> bool:
+        """Return whether one of several targets is away for so short a time that the case may still be whole."""
+        now_s = time.monotonic()
+        return any(
+            post.away_since_s is not None and now_s - post.away_since_s < self._wait_s
+            for post in self._posts
+        )
+
+    def _freeze(self, here: Sequence[_Post], fired: Sequence[str]) -> None:
+        for post in here:
+            for device in post.devices:
+                if read_state(device).state == "armed":
+                    freeze(device)
+        for text in fired:
+            self._log(f"frozen by the host: {text}")
+
+    def _known(self, keys: Sequence[RecordingKey]) -> list[Path]:
+        """Return the captures here that hold these recordings.
+
+        A nonce of few bits comes again after a power cycle; the cycle of the cause does not.
+        """
+        stem = f"{keys[0].nonce:08x}-{keys[0].generation}-"
+        several = len(self._posts) > 1
+        folders = [p for p in captures_in(self._directory) if several or f"-{stem}" in p.name]
+        return [path for path in folders if holds(path, keys)]
+
+    def _pull(self, here: Sequence[_Post]) -> None:
+        keys = tuple(key for post in here for key in post.keys)
+        first = here[0]
+        known = self._known(keys)
         if known:
             # The target went away during that pull and has come back with the recording.
-            self._again.add(key)
-            self.log(f"{known[-1].name} has gaps; pulled once more")
-        last = max((number for number, _ in self._folders()), default=0)
-        path = self.directory / f"{last + 1:04d}-{key}-{_cause(states)}.ff"
-        plain, card = split_card(self.url)
-        report = pull(
-            target,
+            self._again |= {keys, *(post.keys for post in here)}
+            self._log(f"{known[-1].name} has gaps; pulled once more")
+        numbers = [int(path.name.partition("-")[0]) for path in captures_in(self._directory)]
+        stem = f"{first.keys[0].nonce:08x}-{first.keys[0].generation}"
+        cause = _cause([state for post in here for state in post.states])
+        path = self._directory / f"{max(numbers, default=0) + 1:04d}-{stem}-{cause}.ff"
+        report = pull_case(
+            [post.target for post in here if post.target is not None],
             path,
             freeze=True,
-            wait_s=self.wait_s,
-            reopen=lambda: open_target(plain),
-            card=card,
-        )
-        missing = "" if report.complete else f"; missing: {'; '.join(report.lost)}"
-        self.log(
-            f"{path.name}: {report.words} words in {report.seconds:.2f} s, "
-            f"{report.retries} read again{missing}"
+            wait_s=self._wait_s,
+            reopen=[partial(open_target, split_card(post.url)[0]) for post in here],
+            host=self.extras.host,
+            card=split_card(first.url)[1],
+            ledger=self._ledger,
+            ran=self._ran,
         )
         try:
-            if report.outages:  # the pull went on over a target of its own
-                self.disconnect()
-                self.connect()
+            if report.outages:  # the pull went on over targets of its own
+                for post in here:
+                    post.close()
+                    self._open(post)
             if not report.complete and not known:
-                self.log(f"{path.name} has gaps; the recorder stays frozen for one more pull")
+                self._said(report)
+                self._log(f"{path.name} has gaps; the recorder stays frozen for one more pull")
                 return
             self.pulled += 1
-            self._arm(f"{path.name} stands on the disk", _kept(path))
+            held = list(zip(here, _of_posts(path, here), strict=True))
+            for post, of_post in held:
+                self._arm(post, f"{path.name} stands on the disk", of_post, path, report)
+            self._said(report)
+            for post, of_post in held:
+                post.accounts.kept(of_post[0], path.name)
         finally:
             # Whatever became of the target: the capture is here, and seconds of explaining are not blind.
-            self._explain(report)
+            self._hand_on(report)
             self._prune()
 
-    def _explain(self, report: PullReport) -> None:
-        if self.on_capture is not None:
-            try:
-                self.on_capture(report)
-            except FreezeframeError as error:
-                self.log(f"{report.path.name}: {error}")
+    def _said(self, report: PullReport) -> None:
+        missing = "" if report.complete else f"; missing: {'; '.join(report.lost)}"
+        self._log(
+            f"{report.path.name}: {report.words} words in {report.seconds:.2f} s, "
+            f"{report.retries} read again{missing}"
+        )
+        if report.not_noted:
+            self._log(report.not_noted)
 
-    def _arm(self, why: str, given_up: Sequence[tuple[int, int]]) -> None:
+    def _hand_on(self, report: PullReport) -> None:
         try:
-            generations = arm_all(self._devices, given_up)
+            self.extras.beside(report.path)
+            if self._on_capture is not None:
+                self._on_capture(report)
+        except FreezeframeError as error:
+            self._log(f"{report.path.name}: {error}")
+
+    def _arm(
+        self,
+        post: _Post,
+        why: str,
+        over: Sequence[RecordingKey],
+        kept: Path | None,
+        report: PullReport | None = None,
+    ) -> None:
+        try:
+            generations = arm_known(post.devices, over, by="guard", ledger=self._ledger)
         except RecorderStateError as error:
-            self.log(f"{why}; not armed: {error}")
+            self._log(f"{why}; not armed: {error}")
             return
-        self._seen = (given_up[0][0], generations[0])
+        took = ""
+        if report is not None:
+            took = f" {1000 * (time.monotonic() - report.written_s):.0f} ms after its last word"
         armed = ", ".join(
             f"{device.name} generation {number}"
-            for device, number in zip(self._devices, generations, strict=True)
+            for device, number in zip(post.devices, generations, strict=True)
         )
-        self.log(f"{why}; armed: {armed}")
-
-    def _account(self, state: RecorderState) -> None:
-        """Say which generations somebody else has given up since the last look, and that they are not here."""
-        before, self._seen = self._seen, (state.nonce, state.generation)
-        if before is None or before[0] != state.nonce or before[1] >= state.generation:
-            return
-        here = [path.name for _, path in self._folders()]
-        missing = [
-            number
-            for number in range(before[1], state.generation)
-            if not any(f"-{state.nonce:08x}-{number}-" in name for name in here)
-        ]
-        if missing:
-            which = f"generation {missing[0]} was"
-            if len(missing) > 1:
-                which = f"{len(missing)} generations, {missing[0]} to {missing[-1]}, were"
-            self.log(
-                f"{which} given up by another program: not kept here, nor known whether frozen"
-            )
-
-    def _folders(self) -> list[tuple[int, Path]]:
-        """Return the folders that a guard made here with their numbers, oldest first."""
-        return [(int(path.name.partition("-")[0]), path) for path in captures_in(self.directory)]
+        self._log(f"{why}; armed{took}: {armed}")
+        if kept is not None:
+            url = post.url.partition("?")[0]
+            self._ledger.note(GIVEN_UP, over, by="guard", target=url, kept=str(kept.resolve()))
 
     def _prune(self) -> None:
-        for _, path in self._folders()[: -self.keep]:
+        gone = superfluous(self._directory, self._keep)
+        for path in gone:
             remove_folder(path)
-            self.log(f"{path.name}: removed; the newest {self.keep} are kept")
+            path.with_suffix(".beside.jsonl").unlink(missing_ok=True)
+            self._log(f"{path.name}: removed; {_kept_words(self._keep)} are kept")
 
 
-def captures_in(directory: Path) -> list[Path]:
-    """Return the captures that a guard made in a directory, oldest first; none where it is not there."""
-    numbered = []
-    for entry in directory.iterdir() if directory.is_dir() else ():
-        match = _NAME.fullmatch(entry.name)
-        if match and _is_of(entry, match["nonce"], int(match["generation"])):
-            numbered.append((int(match["number"]), entry))
-    return [path for _, path in sorted(numbered)]
+def _of_posts(folder: Path, posts: Sequence[_Post]) -> list[tuple[RecordingKey, ...]]:
+    """Return the recordings in a capture, by the target they are from."""
+    keys = iter(keys_of(folder))
+    return [tuple(next(keys) for _ in post.devices) for post in posts]
 
 
-def _is_of(folder: Path, nonce: str, generation: int) -> bool:
-    """Return whether a folder is the capture that its name says; only such a one is a guard's."""
-    try:
-        manifest = json.loads((folder / MANIFEST).read_bytes())
-        first = manifest["devices"][0]
-        return bool(first["boot_nonce"] == f"0x{nonce}" and first["generation"] == generation)
-    except (OSError, ValueError, LookupError, TypeError):
-        return False
-
-
-def _devices_of(folder: Path) -> list[dict[str, Any]]:
-    """Return the devices of a capture that `_is_of` has looked at, as its manifest has them."""
-    devices: list[dict[str, Any]] = json.loads((folder / MANIFEST).read_bytes())["devices"]
-    return devices
-
-
-def _kept(folder: Path) -> list[tuple[int, int]]:
-    """Return boot nonce and generation of each device of a capture."""
-    return [(int(device["boot_nonce"], 16), device["generation"]) for device in _devices_of(folder)]
-
-
-def _has_gaps(folder: Path) -> bool:
-    """Return whether a capture states that some of its recording could not be read."""
-    return any(
-        part["gaps"]
-        for device in _devices_of(folder)
-        for part in (*device["memories"].values(), device.get("samples"))
-        if part
-    )
+def _kept_words(keep: Keep) -> str:
+    words = [f"the newest {keep.newest}"]
+    words += [f"the first {keep.first}"] if keep.first else []
+    words += ["one of each kind of finding"] if keep.kinds else []
+    words += [f"up to {keep.bytes:,} B"] if keep.bytes is not None else []
+    return ", ".join(words)
 
 
 def _cause(states: Sequence[RecorderState]) -> str:
@@ -362,7 +507,8 @@ def _alone(directory: Path) -> Iterator[None]:
         os.close(descriptor)
 
 
-def _sleep(pause_s: float, stop: Callable[[], bool]) -> None:
+def _sleep(pause_s: float, stop: Callable[[], bool], wait: Callable[[float], object]) -> None:
     end_s = time.monotonic() + pause_s
     while (left_s := end_s - time.monotonic()) > 0 and not stop():
-        time.sleep(min(left_s, _SLICE_S))
+        if wait(min(left_s, _SLICE_S)):
+            return  # the host has seen something

@@ -19,6 +19,7 @@ from typing import Any
 import numpy as np
 
 from freezeframe.capture.card.device import CardDevice, open_any
+from freezeframe.capture.custody.ledger import Ledger, RecordingKey, note_kept
 from freezeframe.capture.folder import (
     CaptureFolder,
     CaptureWriter,
@@ -71,6 +72,10 @@ class PullReport:
     lost: tuple[str, ...]
     unchecked: tuple[str, ...] = ()
     """One line for each thing that was read twice alike, and that nothing of a device vouches for."""
+    written_s: float = 0.0
+    """When its last word stood on the disk, by the monotonic clock."""
+    not_noted: str = ""
+    """Why this host will not know that the recording is kept; empty where it does."""
 
     @property
     def complete(self) -> bool:
@@ -92,6 +97,8 @@ def pull(
     reopen: Callable[[], Target] | None = None,
     card: Path | None = None,
     armed: Mapping[str, Any] | None = None,
+    ledger: Ledger | None = None,
+    ran: datetime | None = None,
 ) -> PullReport:
     """Pull all recorders of a target into one capture folder.
 
@@ -105,7 +112,9 @@ def pull(
         reopen: opens the target again after an outage, for a transport that does not mend itself.
         card: the card file, for devices of map 2 whose card is in no ROM and not known here.
         armed: what is known of the arming, as `freezeframe.capture.folder.card_folder.act` gives it; it is told of
-            a recording of that generation alone.
+            a recording of that generation alone. By default what this host has noted of it.
+        ledger: where this host notes what is kept; by default the user's.
+        ran: when the recorders were last seen running.
     Returns:
         The report. A target that vanished for good, or came back without the recording, leaves a
         capture of what was verified until then, with the rest as stated gaps.
@@ -118,17 +127,22 @@ def pull(
     writer = CaptureWriter(path, source=target.url, overwrite=overwrite)
     tally = Tally(progress)
     devices = gather(target, tally, freeze=freeze, wait_s=wait_s, reopen=reopen, card=card)
+    book = ledger or Ledger()
+    known = armed or armed_of([devices], book)
     if cards := cards_of(devices):
-        return write_cards(path, cards, target.url, tally, overwrite=overwrite, armed=armed)
+        return write_cards(
+            path, cards, target.url, tally, book, overwrite=overwrite, armed=known, ran=ran
+        )
     for device in devices:
         if isinstance(device, DeviceCapture):
             writer.add_device(device)
+    generations = generations_of(devices)
     writer.tell(
         history_of(
-            generations_of(devices), tally.frozen, target.url, froze=tally.froze, armed=armed
+            generations, tally.frozen, target.url, froze=tally.froze, armed=known, ran=ran
         )
     )
-    return report_of(writer.commit(), [tally])
+    return report_of(writer.commit(), [tally], [devices], book)
 
 
 def generations_of(
@@ -153,15 +167,52 @@ def write_cards(
     devices: Sequence[CardCapture],
     url: str,
     tally: Tally,
+    ledger: Ledger,
     *,
     overwrite: bool,
     armed: Mapping[str, Any] | None = None,
+    ran: datetime | None = None,
 ) -> PullReport:
     """Write a capture of format 2.0 with what is known of how it came about; raises as `pull`."""
     place = Path(path)
-    history = history_of(generations_of(devices), tally.frozen, url, froze=tally.froze, armed=armed)
+    history = history_of(
+        generations_of(devices), tally.frozen, url, froze=tally.froze, armed=armed, ran=ran
+    )
     write_card_folder(place, devices, source=url, history=history, overwrite=overwrite)
-    return report_of(place, [tally])
+    return report_of(place, [tally], [devices], ledger)
+
+
+def armed_of(
+    of_targets: Sequence[Sequence[DeviceCapture] | Sequence[CardCapture]], ledger: Ledger
+) -> Mapping[str, Any] | None:
+    """Return what this host has noted of the arming of all these devices, as `act` gives it; None: not of all."""
+    acts = [ledger.armed(_recordings(devices)) for devices in of_targets if devices]
+    if not acts or any(each is None for each in acts):
+        return None
+    last = max((each for each in acts if each is not None), key=lambda each: str(each["when"]))
+    generations: dict[str, int | None] = {}
+    for devices in of_targets:
+        generations |= generations_of(devices)
+    kept = {key: last.get(key) for key in ("what", "when", "who", "where", "by")}
+    return {**kept, "generation": generations}
+
+
+def _recordings(devices: Sequence[DeviceCapture] | Sequence[CardCapture]) -> list[RecordingKey]:
+    """Return what identifies the recording of each device; one whose registers were not read has generation -1."""
+    found = []
+    for device, generation in zip(devices, generations_of(devices).values(), strict=True):
+        on_card = isinstance(device, CardCapture)
+        cycle = device.recording().cause_cycle if on_card else _cause_cycle(device)
+        number = -1 if generation is None else generation
+        found.append(RecordingKey(device.identity.boot_nonce, number, cycle))
+    return found
+
+
+def _cause_cycle(device: DeviceCapture) -> int | None:
+    low, high = (device.registers.value(f"ctl.cause_cycle_{half}") for half in ("lo", "hi"))
+    if not device.registers.value("ctl.causes") or low is None or high is None:
+        return None
+    return high << 32 | low
 
 
 def gather(
@@ -228,11 +279,20 @@ def gather(
             patient.inner.close()  # it was opened again; the target that was given is its owner's
 
 
-def report_of(path: Path, tallies: Sequence[Tally]) -> PullReport:
-    """Return what a pull from one or several targets has written at ``path``."""
+def report_of(
+    path: Path,
+    tallies: Sequence[Tally],
+    of_targets: Sequence[Sequence[DeviceCapture] | Sequence[CardCapture]],
+    ledger: Ledger,
+) -> PullReport:
+    """Return what a pull from one or several targets has written at ``path``, and note that it is kept there."""
+    written_s = time.monotonic()
     folder = CardFolder.open(path) if is_card_folder(path) else CaptureFolder.open(path)
+    whole = all(tally.words_done == tally.words_total for tally in tallies)
     return PullReport(
         path=path,
+        written_s=written_s,
+        not_noted=note_kept(ledger, path, map(_recordings, of_targets), whole=whole),
         devices=tuple(device.name for device in folder.devices),
         words=sum(tally.words_done for tally in tallies),
         words_total=sum(tally.words_total for tally in tallies),

@@ -2,25 +2,36 @@
 
 from __future__ import annotations
 
-from freezeframe.gui.cli.options import DeviceOption, LogOption, SwitchArgument, TargetArgument
+from freezeframe.gui.cli.options import (
+    DeviceOption,
+    DiscardOption,
+    LogOption,
+    SwitchArgument,
+    TargetArgument,
+)
 
 
 def run(
     switch: SwitchArgument,
     target: TargetArgument,
     device: DeviceOption = "A",
+    discard: DiscardOption = False,
     log_accesses: LogOption = None,
 ) -> None:
     """Let a card hear its own link instead of its peer's; a change brings the link up anew.
 
     A peer that is connected directly then hears nobody and is looped back as well. Cards that are
-    armed are armed anew, for a recording across the restart of a link mixes two lives of it.
+    armed are armed anew, for a recording across the restart of a link mixes two lives of it; one that
+    freezes meanwhile is given up only with --discard.
 
     \b
     Example:
       freezeframe loopback on etherbone://192.0.2.7
     """
+    from freezeframe.gui.cli.work.given_up import given_up_lines
     from freezeframe.gui.cli.work.recorder import switch_loopback
 
-    armed = switch_loopback(target, device, log_accesses, on=switch == "on")
+    armed = switch_loopback(target, device, log_accesses, on=switch == "on", discard=discard)
     print(f"{device}: loop-back {switch}{', armed anew' if armed else ''}")
+    for line in given_up_lines(armed) if armed else ():
+        print(line)

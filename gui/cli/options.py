@@ -38,6 +38,10 @@ DevicesOption = Annotated[
 ]
 SwitchArgument = Annotated[Literal["on", "off"], argument("on|off", "Which of the two.")]
 JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON instead of text.")]
+DiscardOption = Annotated[
+    bool,
+    typer.Option("--discard", help="Give up a frozen recording that this host has not kept."),
+]
 ForceOption = Annotated[bool, typer.Option("--force", help="Replace what is there already.")]
 LogOption = Annotated[
     Path | None,

@@ -2,16 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Annotated
-
 import typer
 
 from freezeframe.gui.cli.errors import EXIT_FINDINGS
-from freezeframe.gui.cli.options import JsonOption, LogOption, TargetArgument
-
-DiscardOption = Annotated[
-    bool, typer.Option("--discard", help="Run although a card holds a recording; it is lost.")
-]
+from freezeframe.gui.cli.options import DiscardOption, JsonOption, LogOption, TargetArgument
 
 
 def run(
@@ -24,8 +18,8 @@ def run(
 
     Four stages: the target interface; host DMA with a pattern compare; loop-back; the pair. The
     cards go on with their own traffic meanwhile, send pattern packets beside it, and are looped
-    back for one stage; all that is put back, and they are armed at the end. A card that is frozen
-    is refused, for its recording would be lost. The exit code is 1 when a stage failed.
+    back for one stage; all that is put back, and they are armed at the end. A frozen
+    recording that this host has not kept is given up only with --discard. The exit code is 1 when a stage failed.
 
     \b
     Examples:

@@ -107,7 +107,6 @@ class Dashboard(App[None]):
         self._shown = (-1, 0)  # lines of the log that are on the screen, and for which width
         self._banner: list[str] = []
         self._arm_again_ns = 0
-        self._pulled: set[tuple[str, int, int]] = set()
         self._timer: Timer | None = None  # runs while there is something to draw on
         self._views: dict[str, LineView] = {}
         self.wall_ns = time.time_ns() - time.monotonic_ns()  # to the clock of the log, UTC
@@ -229,9 +228,6 @@ class Dashboard(App[None]):
     def action_pull(self) -> None:
         """Pull the selected card."""
         watched = self.monitor.sources[self.selected]
-        self._pulled |= {
-            (watched.url, state.nonce, state.generation) for state in watched.recorders
-        }
         watched.reader.ask(partial(_PULL, self.options.folder, "watch", lambda path: None))
         self._note("pulling ...")
 
@@ -241,18 +237,12 @@ class Dashboard(App[None]):
             return
         watched = self.monitor.sources[self.selected]
         now_ns = time.monotonic_ns()
-        kept = all(
-            state.state != "frozen" or (watched.url, state.nonce, state.generation) in self._pulled
-            for state in watched.recorders
-        )
-        if not kept and now_ns > self._arm_again_ns:
-            self._arm_again_ns = now_ns + _CONFIRM_NS
-            self._note(
-                "not armed: the recording has not been pulled and would be lost; a once more arms, p pulls"
-            )
-            return
-        self._arm_again_ns = 0
-        watched.reader.ask(_ARM)
+        frozen = any(state.state in ("triggered", "frozen") for state in watched.recorders)
+        discard = frozen and now_ns <= self._arm_again_ns
+        self._arm_again_ns = now_ns + _CONFIRM_NS if frozen and not discard else 0
+        watched.reader.ask(partial(_ARM, discard=discard))
+        if frozen and not discard:
+            self._note("where it is kept nowhere it would be lost; a once more arms, p pulls")
 
     def action_freeze(self) -> None:
         """Freeze the selected card."""

@@ -26,6 +26,7 @@ from freezeframe.gui.desktop.panels.choices import (
     sure,
 )
 from freezeframe.gui.desktop.progress import Progress
+from freezeframe.gui.desktop.sources.live import ARM_OVER
 from freezeframe.gui.desktop.sources.opened import Opened
 from freezeframe.gui.desktop.timeline.keys import key_help
 from freezeframe.gui.desktop.timeline.view import Selection
@@ -305,16 +306,14 @@ class Commands(QObject):
             return
         live = window.workspace.live.get(key)
         frozen = live is not None and any(s.state == "frozen" for s in live.watched.recorders)
-        if (
-            what == "arm"
-            and frozen
-            and not sure(
+        if what == "arm" and frozen:
+            if not sure(
                 window,
                 "Arm",
                 "The card holds a frozen recording. Arming it makes that recording be lost.",
-            )
-        ):
-            return
+            ):
+                return
+            what = ARM_OVER
         window.workspace.act(key, what)
 
     def ask_of_current(self, what: str) -> None:

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
+from freezeframe.capture.custody.giving_up import Armed, arm_over
 from freezeframe.capture.recorder import control, provoke
 from freezeframe.capture.recorder.state import RecorderState, read_state
 from freezeframe.capture.registers.access import Device, device_of
@@ -14,11 +15,15 @@ from freezeframe.decoders.trace.encode import packet_words
 from freezeframe.gui.cli.work.session import open_recorders, open_session
 
 
-def arm(target: str, log: Path | None) -> list[RecorderState]:
-    """Start a new recording on every device; return their states."""
+def arm(target: str, log: Path | None, *, discard: bool) -> tuple[list[RecorderState], Armed]:
+    """Start a new recording on every device; return their states, and what went.
+
+    Raises:
+        RecorderStateError: a frozen recording would be lost that this host has not kept.
+    """
     with open_recorders(target, log) as devices:
-        control.arm_all(devices)
-        return [read_state(device) for device in devices]
+        armed = arm_over(devices, by="arm", discard=discard)
+        return [read_state(device) for device in devices], armed
 
 
 def freeze(target: str, wait_s: float, log: Path | None) -> list[RecorderState]:
@@ -46,18 +51,21 @@ def switch_traffic(
         provoke.set_traffic(device, None if traffic is None else provoke.Traffic(*traffic))
 
 
-def switch_loopback(target: str, name: str, log: Path | None, *, on: bool) -> bool:
-    """Switch the loop-back of a device; return whether all devices were armed again after it.
+def switch_loopback(
+    target: str, name: str, log: Path | None, *, on: bool, discard: bool
+) -> Armed | None:
+    """Switch the loop-back of a device; return what arming all devices again has given up, None where they were not.
 
-    A recording across the restart of a link counts credits of two lives of it; a frozen one is evidence.
+    A recording across the restart of a link counts credits of two lives of it. A frozen one is evidence, and stays.
+
+    Raises:
+        RecorderStateError: a card froze while the link restarted, and that would be lost.
     """
     with open_session(target, log) as devices:
         device = device_of(devices, name)
         armed = all(read_state(each).state == "armed" for each in devices)
         provoke.set_loopback(device, on=on)
-        if armed:
-            control.arm_all(devices)
-    return armed
+        return arm_over(devices, by="loopback", discard=discard) if armed else None
 
 
 def inject(target: str, name: str, log: Path | None, packet: Sequence[int]) -> int:

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from freezeframe.capture.card.device import CardDevice
+from freezeframe.capture.custody.giving_up import Armed, arm_over, refuse_loss
 from freezeframe.capture.errors import InputError
 from freezeframe.capture.recorder.card_trigger import (
     kinds_at,
@@ -15,7 +16,6 @@ from freezeframe.capture.recorder.card_trigger import (
     read_card_trigger,
     set_card_trigger,
 )
-from freezeframe.capture.recorder.control import arm_all
 from freezeframe.capture.recorder.trigger import (
     Trigger,
     clear_trigger,
@@ -26,6 +26,7 @@ from freezeframe.capture.recorder.trigger import (
 )
 from freezeframe.capture.registers.access import Device, device_of
 from freezeframe.gui.cli.output import emit_json, hex_word, table
+from freezeframe.gui.cli.work.given_up import given_up_document, given_up_lines
 from freezeframe.gui.cli.work.session import open_recorders
 
 
@@ -40,6 +41,7 @@ def trigger(
     edge: bool,
     off: bool,
     arm: bool,
+    discard: bool,
     json: bool,
     log: Path | None,
 ) -> None:
@@ -47,10 +49,14 @@ def trigger(
 
     Raises:
         InputError: a term cannot be read, or there is no device of that name.
+        RecorderStateError: arming would lose a frozen recording that this host has not kept; nothing was written.
     """
+    armed: Armed | None = None
     names: Callable[[int], Sequence[str]] = kind_names
     with open_recorders(target, log) as devices:
         device = device_of(devices, name)
+        if arm:
+            refuse_loss(devices, discard=discard)
         if isinstance(device, CardDevice):
             if len(terms) > 1 or count != 1 or limit_cycles or edge:
                 raise InputError(
@@ -76,11 +82,16 @@ def trigger(
         if not json:
             print(_text(name, read_back, names))
         if arm:
-            arm_all(devices)
+            armed = arm_over(devices, by="trigger --arm", discard=discard)
     if json:
-        emit_json({"target": target, "device": name, **_document(read_back, names), "armed": arm})
-    elif arm:
+        more = {} if armed is None else given_up_document(armed)
+        emit_json(
+            {"target": target, "device": name, **_document(read_back, names), "armed": arm, **more}
+        )
+    elif armed is not None:
         print("armed")
+        for line in given_up_lines(armed):
+            print(line)
 
 
 def _document(trigger: Trigger, names: Callable[[int], Sequence[str]]) -> dict[str, Any]:

@@ -27,6 +27,8 @@ from freezeframe.gui.desktop.timeline.tracks import MarkTrack, SeriesTrack, Trac
 _NS_PS = 1000
 _KEPT = 36_000  # samples of a series: an hour at ten a second; older ones are let go
 _COUNTERS, _LOG = "counters", "log"
+ARM_OVER = "arm anyway"
+"""What is asked of a card to arm it although its recording is kept nowhere."""
 
 
 def open_live(key: str, url: str, period_s: float, progress: Progress) -> LiveSource:
@@ -126,6 +128,7 @@ class LiveSource:
         self.busy = what
         actions: dict[str, Callable[[CounterSource], str]] = {
             "arm": arm,
+            ARM_OVER: partial(arm, discard=True),
             "freeze": freeze,
             "pull": partial(pull_into, into, "open", self._pulled.append),
         }

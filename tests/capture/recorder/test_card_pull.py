@@ -295,7 +295,7 @@ def test_a_capture_is_replayed_as_a_target_and_pulled_again(tmp_path: Path) -> N
 def test_a_software_device_answers_over_etherbone(tmp_path: Path) -> None:
     pull(CardImage([recording()]), tmp_path / "x.ff")
     with _served(tmp_path / "x.ff") as url, connect(url) as card:
-        card.arm()
+        card.arm(discard=True)
         card.freeze()
         card.wait(5)
         assert card.counters() == {"A": {"drops": (1 << 32) + 3}}
@@ -365,7 +365,7 @@ def test_accesses_to_a_card_are_logged_by_its_own_places() -> None:
 def test_an_arming_of_the_same_session_is_told_and_another_is_not(tmp_path: Path) -> None:
     image = CardImage([recording()])
     card = Card(image)
-    card.arm()
+    card.arm(discard=True)
     card.freeze()
     armed = _history(card, tmp_path / "x.ff")[0]
     assert (armed["what"], armed["generation"]) == ("armed", {"A": 2})

@@ -15,6 +15,7 @@ from freezeframe.capture.errors import InputError, TargetError, TargetTimeout
 from freezeframe.capture.folder import CaptureFolder
 from freezeframe.capture.recorder import guard as guard_module
 from freezeframe.capture.recorder.guard import guard
+from freezeframe.capture.recorder.case import pull_case
 from freezeframe.capture.recorder.pull import PullReport, pull
 from freezeframe.capture.targets.base import Target
 from tests.capture.recorder.fake_recorder import ARMED, FROZEN, BadWay, FakeRecorder
@@ -139,14 +140,14 @@ def test_what_another_program_armed_in_between_is_not_given_up(
 ) -> None:
     """Between pull and arm somebody arms, and it freezes anew: that freeze is pulled too, as its own."""
 
-    def then_armed_by_another(target: Target, path: Path, **options: object) -> PullReport:
-        report = pull(target, path)
-        monkeypatch.setattr(guard_module, "pull", pull)
+    def then_armed_by_another(targets: list[Target], path: Path, **_: object) -> PullReport:
+        report = pull_case(targets, path)
+        monkeypatch.setattr(guard_module, "pull_case", pull_case)
         rearmed(card, 1)
         card.freeze()
         return report
 
-    monkeypatch.setattr(guard_module, "pull", then_armed_by_another)
+    monkeypatch.setattr(guard_module, "pull_case", then_armed_by_another)
     card.refreeze = False
     card.freeze()
     assert run(card, tmp_path, 2) == 2
@@ -161,15 +162,15 @@ def test_what_another_program_armed_in_between_is_not_given_up(
 def test_a_card_that_was_power_cycled_after_the_pull_is_not_armed_over_its_first_freeze(
     card: Card, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def then_restarted(target: Target, path: Path, **options: object) -> PullReport:
-        report = pull(target, path)
-        monkeypatch.setattr(guard_module, "pull", pull)
+    def then_restarted(targets: list[Target], path: Path, **_: object) -> PullReport:
+        report = pull_case(targets, path)
+        monkeypatch.setattr(guard_module, "pull_case", pull_case)
         for index in range(2):
             card.recorder.set(index, "id.boot_nonce", 0x77000000 + index)
         card.freeze(cause=3)
         return report
 
-    monkeypatch.setattr(guard_module, "pull", then_restarted)
+    monkeypatch.setattr(guard_module, "pull_case", then_restarted)
     card.refreeze = False
     card.freeze()
     run(card, tmp_path, 2)
@@ -270,12 +271,12 @@ def test_a_recorder_is_not_armed_over_what_was_not_read_until_a_second_pull(
 def test_after_an_outage_in_a_pull_the_recorder_is_armed_all_the_same(
     card: Card, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def interrupted(target: Target, path: Path, **options: object) -> PullReport:
-        report = pull(target, path)
-        target.close()  # as a pull does that went on over a target of its own
+    def interrupted(targets: list[Target], path: Path, **_: object) -> PullReport:
+        report = pull_case(targets, path)
+        targets[0].close()  # as a pull does that went on over a target of its own
         return replace(report, outages=1)
 
-    monkeypatch.setattr(guard_module, "pull", interrupted)
+    monkeypatch.setattr(guard_module, "pull_case", interrupted)
     card.refreeze = False
     card.freeze()
     assert run(card, tmp_path, 1) == 1
@@ -383,12 +384,17 @@ def test_numbers_go_on_after_those_that_are_there(card: Card, tmp_path: Path) ->
     assert [name[:4] for name in folders(tmp_path)] == ["0001", "0002"]
 
 
-def test_a_target_that_cannot_be_opened_at_the_start_is_an_error(
-    card: Card, tmp_path: Path
-) -> None:
+def test_a_card_that_is_not_up_yet_is_waited_for(card: Card, tmp_path: Path) -> None:
     card.way.dead = True
-    with pytest.raises(TargetError, match="cannot be opened"):
-        run(card, tmp_path, 1)
+    looks = iter(range(5))
+
+    def stop() -> bool:
+        card.way.dead = next(looks, None) is not None
+        return bool(folders(tmp_path))
+
+    assert guard("card:", 9, tmp_path, stop=stop, poll_s=0.001) == 1
+    log = (tmp_path / "guard.log").read_text()
+    assert log.count("card: cannot be opened; going on") == 1
 
 
 def test_a_directory_that_cannot_be_used_is_refused(card: Card, tmp_path: Path) -> None:
