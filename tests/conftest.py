@@ -63,7 +63,9 @@ def pytest_configure(config: pytest.Config) -> None:
 @pytest.fixture(autouse=True)
 def own_state(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> None:
     """What one test keeps of a card is no knowledge of the next: their made cards are all of one boot."""
-    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path_factory.getbasetemp() / f"state-{next(_TESTS)}"))
+    monkeypatch.setenv(
+        "XDG_STATE_HOME", str(tmp_path_factory.getbasetemp() / f"state-{next(_TESTS)}")
+    )
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

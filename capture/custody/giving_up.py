@@ -147,8 +147,11 @@ def arm_over(
             meanwhile; as `arm_all` otherwise.
     """
     book = ledger or Ledger()
+    _, trouble = give_up(devices, by=by, discard=discard, ledger=book)
     looked_s = time.monotonic()
-    found, trouble = give_up(devices, by=by, discard=discard, ledger=book)
+    found = refuse_loss(
+        devices, discard=discard, ledger=book
+    )  # the line took time to reach the disk
     generations = arm_known(devices, found.recordings, by=by, ledger=book)
     unsure = [trouble]
     if found.running:
@@ -188,5 +191,7 @@ def _kept(ledger: Ledger, recordings: Sequence[RecordingKey]) -> tuple[Path | No
         elif digest_of(path) == entry["digest"]:
             return path, ""
         else:
-            why = f"is frozen, and {path}, into which it was pulled, is not there any more as it was"
+            why = (
+                f"is frozen, and {path}, into which it was pulled, is not there any more as it was"
+            )
     return None, why

@@ -133,6 +133,8 @@ def lease_of(nonce: int, home: Path | None = None) -> Lease | None:
                 live,
             )
         except (ValueError, LookupError, TypeError):
-            return Lease(0, "this host", "an unknown time", "an unknown place", True) if live else None
+            return (
+                Lease(0, "this host", "an unknown time", "an unknown place", True) if live else None
+            )
     finally:
         os.close(descriptor)

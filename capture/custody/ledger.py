@@ -29,7 +29,10 @@ _MOST_MANIFEST_B = 16 << 20
 
 @dataclass(frozen=True, slots=True)
 class RecordingKey:
-    """What identifies one recording of one device. ``cause_cycle`` tells two boots of one short nonce apart; None: not frozen."""
+    """What identifies one recording of one device.
+
+    ``cause_cycle`` tells two boots with one short nonce apart; None: it is not frozen.
+    """
 
     nonce: int
     generation: int

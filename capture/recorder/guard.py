@@ -24,6 +24,7 @@ from pathlib import Path
 from freezeframe.capture.card.device import CardDevice, open_any, split_card
 from freezeframe.capture.custody.accounts import Accounts
 from freezeframe.capture.custody.giving_up import arm_known, recordings_of
+from freezeframe.capture.custody.host_rules import Fired
 from freezeframe.capture.custody.lease import Leases
 from freezeframe.capture.custody.ledger import GIVEN_UP, Ledger, RecordingKey
 from freezeframe.capture.custody.store import (
@@ -72,12 +73,13 @@ class Extras:
         beside: called with a capture's path once it stands, to write what was seen beside it.
         fired: what the host has seen that is to freeze the cards, in words; emptied by the call.
         wait: waits so many seconds, or until ``fired`` has something.
-        trouble: called with what is wrong (``away``, ``no-room``, ``lost``) or well again (``back``, ``room``), and a line.
+        trouble: called with what is wrong (``away``, ``no-room``, ``lost``) or well again (``back``, ``room``), and
+            a line.
     """
 
     host: Callable[[], Sequence[HostTrace]] = tuple
     beside: Callable[[Path], None] = lambda path: None
-    fired: Callable[[], Sequence[str]] = tuple
+    fired: Callable[[], Sequence[Fired]] = tuple
     wait: Callable[[float], object] = time.sleep
     trouble: OnTrouble = lambda what, line: None
 
@@ -94,6 +96,7 @@ def guard(
     log: Callable[[str], None] | None = None,
     extras: Extras | None = None,
     home: Path | None = None,
+    begun: Callable[[], None] = lambda: None,
 ) -> int:
     """Pull every freeze of one target, or of several as one case, until ``stop`` says so; return how many were.
 
@@ -112,6 +115,7 @@ def guard(
             before the others are pulled without it.
         log: called with each line that also goes to ``guard.log``.
         home: in place of the user's state directory, where this host keeps what it knows.
+        begun: called once the directory is this guard's.
     Raises:
         InputError: the directory cannot be used, another guard of this host has the card, or cards of card files
             are several or have host traces.
@@ -129,6 +133,7 @@ def guard(
             urls, rule, place, on_capture, _Log(place, log), wait_s, extras or Extras(), home
         )
         post.tidy()
+        begun()
         try:
             post.begin()
             while not stop():
@@ -355,13 +360,16 @@ class _Guard:
             for post in self._posts
         )
 
-    def _freeze(self, here: Sequence[_Post], fired: Sequence[str]) -> None:
-        for post in here:
-            for device in post.devices:
-                if read_state(device).state == "armed":
-                    freeze(device)
-        for text in fired:
-            self._log(f"frozen by the host: {text}")
+    def _freeze(self, here: Sequence[_Post], fired: Sequence[Fired]) -> None:
+        armed = [
+            device
+            for post in here
+            for device, state in zip(post.devices, post.states, strict=True)
+            if state.state == "armed"
+        ]
+        taken_ms = freeze_now(armed, fired[0].seen_ns)
+        for one in fired:
+            self._log(f"{fired_words(one)}: {taken_ms or 'no card was recording'}")
 
     def _known(self, keys: Sequence[RecordingKey]) -> list[Path]:
         """Return the captures here that hold these recordings.
@@ -465,6 +473,21 @@ class _Guard:
             remove_folder(path)
             path.with_suffix(".beside.jsonl").unlink(missing_ok=True)
             self._log(f"{path.name}: removed; {_kept_words(self._keep)} are kept")
+
+
+def freeze_now(devices: Sequence[Recorder], since_ns: int) -> str:
+    """Freeze recorders that run, and say how long each took since an instant of the monotonic clock."""
+    took = []
+    for device in devices:
+        freeze(device)
+        took.append(f"{device.name} frozen after {(time.monotonic_ns() - since_ns) / 1e6:.1f} ms")
+    return ", ".join(took)
+
+
+def fired_words(fired: Fired) -> str:
+    """Return what the host has seen, and within how long of it."""
+    within_ms = max(0, fired.seen_ns - fired.after_ns) / 1e6
+    return f"the host saw {fired.text} (within {within_ms:.0f} ms)"
 
 
 def _of_posts(folder: Path, posts: Sequence[_Post]) -> list[tuple[RecordingKey, ...]]:

@@ -138,9 +138,7 @@ def pull(
             writer.add_device(device)
     generations = generations_of(devices)
     writer.tell(
-        history_of(
-            generations, tally.frozen, target.url, froze=tally.froze, armed=known, ran=ran
-        )
+        history_of(generations, tally.frozen, target.url, froze=tally.froze, armed=known, ran=ran)
     )
     return report_of(writer.commit(), [tally], [devices], book)
 

@@ -250,10 +250,11 @@ def test_arming_says_which_clocks_are_no_part_of_the_recording() -> None:
     image = CardImage([_recorded()])
     image.device(0).set("ctl.clocks_alive", 1)
     with served(image) as url:
-        done = run_inside("arm", url)
+        done = run_inside("arm", url, "--discard")
         (row,) = json.loads(run_inside("arm", url, "--json").out)["devices"]
     assert done.out == (
         "A: armed, generation 2\n"
+        "given up: A generation 1 (bad_fcs) is frozen, and this host has not kept it\n"
         "A: clock rx stands still; its taps record nothing, and nothing waits for them. Once it runs, arm again\n"
     )
     assert row["clocks"] == {"bus": True, "rx": False}

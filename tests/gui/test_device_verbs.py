@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -166,13 +167,71 @@ def test_the_progress_bar_is_drawn_on_a_terminal_and_nowhere_else(tmp_path: Path
     assert len(done.stdout.splitlines()) == 1
 
 
-def test_arm_raises_the_generation_of_every_device() -> None:
+def test_arm_raises_the_generation_of_every_device_and_says_what_it_gave_up() -> None:
     recorder = FakeRecorder()
     with serving(recorder) as url:
-        done = run_inside("arm", url, "--json")
+        done = run_inside("arm", url, "--discard", "--json")
     assert done.code == 0
-    rows = json.loads(done.out)["devices"]
+    document = json.loads(done.out)
+    rows = document["devices"]
     assert [(row["name"], row["generation"]) for row in rows] == [("A", 2), ("B", 2)]
+    assert [(row["boot_nonce"], row["generation"]) for row in document["given_up"]] == [
+        ("0x0b000000", 1),
+        ("0x0b000001", 1),
+    ]
+    assert document["lost"] == (
+        "A generation 1 (pay-crc), B generation 1 (cross) is frozen, and this host has not kept it"
+    )
+
+
+@pytest.mark.parametrize(
+    "verb",
+    [
+        ("arm",),
+        ("trigger", "--on", "rx_enq", "--term", "flow=3", "--arm"),
+        ("selftest",),
+    ],
+    ids=lambda verb: verb[0],
+)
+def test_a_frozen_recording_that_this_host_has_not_kept_is_refused_by_every_verb_that_arms(
+    verb: tuple[str, ...],
+) -> None:
+    recorder = FakeRecorder()
+    with serving(recorder) as url:
+        done = run_inside(verb[0], url, *verb[1:])
+    assert (done.code, recorder.writes) == (3, [])
+    assert done.err.count("\n") == 1
+    assert (
+        f"it would be lost. Keep it: freezeframe pull {url} -o NAME.ff; or give it up: --discard"
+        in done.err
+    )
+
+
+def test_what_was_pulled_may_go_as_long_as_its_capture_stands(tmp_path: Path) -> None:
+    recorder = FakeRecorder()
+    kept = tmp_path / "kept.ff"
+    with serving(recorder) as url:
+        assert run_inside("pull", url, "-o", str(kept)).code == 0
+        kept.rename(tmp_path / "moved.ff")
+        done = run_inside("arm", url)
+        assert (done.code, recorder.writes) == (3, [])
+        assert f"{kept}, into which it was pulled, is not there any more as it was" in done.err
+        (tmp_path / "moved.ff").rename(kept)
+        assert json.loads(run_inside("arm", url, "--json").out)["kept"] == str(kept)
+    assert recorder.get(1, "ctl.generation") == 2
+
+
+def test_a_running_recording_goes_and_what_cannot_be_excluded_is_said() -> None:
+    recorder = FakeRecorder(frozen=False)
+    for index in range(2):
+        recorder.set(index, "ctl.causes", 0)
+    with serving(recorder) as url:
+        done = run_inside("arm", url)
+    assert re.fullmatch(
+        r"A: armed, generation 2\nB: armed, generation 2\n"
+        r"it was recording; that it froze in the [\d.]+ ms up to the arm is not excluded\n",
+        done.out,
+    )
 
 
 def test_freeze_stops_a_running_recorder() -> None:

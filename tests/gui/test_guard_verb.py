@@ -28,7 +28,8 @@ def test_a_freeze_is_pulled_explained_and_the_recorder_armed_again(tmp_path: Pat
     assert document["capture"] == folder.name
     assert {"findings", "notes", "lost", "freeze"} <= document.keys()
     assert (
-        "armed: A generation 2, B generation 2" in (tmp_path / "caught" / "guard.log").read_text()
+        "ms after its last word: A generation 2, B generation 2"
+        in (tmp_path / "caught" / "guard.log").read_text()
     )
     stamp = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ ")
     assert all(stamp.match(line) for line in done.out.splitlines()[:-1])
@@ -42,10 +43,25 @@ def test_with_json_each_capture_is_one_line_and_nothing_else(tmp_path: Path) -> 
     assert json.loads(line)["capture"].endswith(".ff")
 
 
-def test_a_guard_that_cannot_reach_its_card_at_the_start_ends(tmp_path: Path) -> None:
-    done = run_inside("guard", "etherbone://127.0.0.1:1", "-o", str(tmp_path / "caught"))
-    assert done.code == 3
-    assert done.err.count("\n") == 1
+def test_a_guard_waits_for_a_card_that_is_not_up_and_ends_with_0_when_it_is_told_to(
+    tmp_path: Path,
+) -> None:
+    process = subprocess.Popen(
+        [
+            *(sys.executable, "-m", "freezeframe", "guard", "etherbone://127.0.0.1:1"),
+            *("-o", str(tmp_path / "caught")),
+        ],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        env=process_environment(),
+    )
+    assert process.stdout is not None
+    assert "; going on" in process.stdout.readline()
+    process.send_signal(signal.SIGTERM)
+    out, errors = process.communicate(timeout=60)
+    assert (process.returncode, errors) == (0, "")
+    assert out.splitlines()[-1] == f"0 captures pulled into {tmp_path / 'caught'}"
 
 
 def test_a_recording_is_no_card_to_guard(tmp_path: Path) -> None:
@@ -90,9 +106,8 @@ def test_a_capture_that_a_killed_guard_never_explained_is_explained_at_the_next_
     whole = told.read_text()
     told.write_text(whole[: len(whole) // 2])
     (folder,) = caught.glob("*.ff")
-    done = run_inside("guard", "etherbone://127.0.0.1:1", "-o", str(caught))
-    assert folder.name in done.out
-    torn, again = told.read_text().splitlines()
+    with serving(FakeRecorder(nonce=0x0C000000)) as url:
+        run_inside("guard", url, "-o", str(caught), "--count", "1")
+    torn, again, new = told.read_text().splitlines()
     assert (whole.startswith(torn), json.loads(again)["capture"]) == (True, folder.name)
-    run_inside("guard", "etherbone://127.0.0.1:1", "-o", str(caught))
-    assert len(told.read_text().splitlines()) == 2
+    assert json.loads(new)["capture"].startswith("0002-0c000000")

@@ -41,7 +41,6 @@ def test_selftest_ends_with_1_and_says_what_was_seen_for_a_machine() -> None:
     [
         (("rx-dma", "stop", "emu:", "--device", "B"), "B: receive DMA stopped"),
         (("rx-dma", "start", "emu:"), "A: receive DMA running"),
-        (("loopback", "on", "emu:"), "A: loop-back on, armed anew"),
         (("traffic", "off", "emu:"), "A: no pattern traffic"),
         (
             ("traffic", "on", "emu:", "--length", "9", "--flow", "2"),
@@ -58,6 +57,14 @@ def test_selftest_ends_with_1_and_says_what_was_seen_for_a_machine() -> None:
 def test_a_provocation_says_what_the_card_does_now(arguments: tuple[str, ...], line: str) -> None:
     done = run_inside(*arguments)
     assert (done.code, done.out, done.err) == (0, line + "\n", "")
+
+
+def test_a_loop_back_arms_cards_anew_that_record() -> None:
+    done = run_inside("loopback", "on", "emu:")
+    assert (done.code, done.err) == (0, "")
+    first, second = done.out.splitlines()
+    assert first == "A: loop-back on, armed anew"
+    assert second.startswith("it was recording; that it froze in the ")
 
 
 def test_words_are_sent_from_a_file_as_they_stand(tmp_path: Path) -> None:
@@ -111,7 +118,7 @@ def test_a_trigger_is_printed_as_it_stands_in_the_card() -> None:
         *("--then", "kind=TAIL", "--limit", "600", "--arm"),
     )
     assert (done.code, done.err) == (0, "")
-    assert done.out.splitlines() == [
+    assert done.out.splitlines()[:-1] == [
         "A: trigger on rx_enq",
         "term  kinds  value               mask",
         "0     HEAD   0x0000000000000301  0x0000000000007f0f",
@@ -119,6 +126,14 @@ def test_a_trigger_is_printed_as_it_stands_in_the_card() -> None:
         "begins with a word like term 0; fires on a word like term 1 within 600 cycles of it",
         "armed",
     ]
+
+
+@pytest.mark.parametrize("name", ["--on", "--term", "--then"])
+def test_an_option_of_the_trigger_that_is_given_twice_is_refused(name: str) -> None:
+    more = ("--on", "rx_enq", "--term", "flow=3", "--then", "flow=4")
+    done = run_inside("trigger", "emu:", *more, name, "kind=TAIL")
+    assert done.code == 2
+    assert f"{name} is given 2 times: " in done.err
 
 
 def test_a_trigger_is_json_for_a_machine_and_off_when_it_was_never_set() -> None:

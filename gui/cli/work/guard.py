@@ -1,154 +1,205 @@
-"""``freezeframe guard``: freezes waited for unattended, each pulled and explained."""
+"""``freezeframe guard``: freezes waited for unattended, each pulled, explained, and told."""
 
 from __future__ import annotations
 
 import json as json_text
+import os
 import signal
-import sys
-import time
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from threading import Event
 from typing import Any
 
-from freezeframe.analyzers.explain import explain
-from freezeframe.capture.errors import FreezeframeError
-from freezeframe.capture.folder import CaptureFolder
-from freezeframe.capture.folder.card_folder import CardFolder, is_card_folder
-from freezeframe.capture.recorder.guard import captures_in, guard
+from freezeframe.capture.counters.alarms import Alarm
+from freezeframe.capture.custody.host_rules import Rule, parse_rule, refuse_unknown
+from freezeframe.capture.custody.host_watch import HostWatch
+from freezeframe.capture.custody.store import Keep, captures_in, explanations, parse_size
+from freezeframe.capture.custody.telling import tellers
+from freezeframe.capture.errors import InputError
+from freezeframe.capture.folder import HostTrace
+from freezeframe.capture.recorder.guard import Extras, guard
 from freezeframe.capture.recorder.pull import PullReport
-from freezeframe.gui.cli.explanation_text import explanation_document
-from freezeframe.gui.cli.work.card_capture import card_document
-from freezeframe.gui.cli.work.pull import refuse_recording
+from freezeframe.gui.cli.work.night_watch import NightWatch, summary
+from freezeframe.gui.cli.work.pull import refuse_recording, split_host_trace
+from freezeframe.gui.cli.work.sources import check_period, opened_readers
 from freezeframe.gui.places import refuse_evidence
-from freezeframe.gui.text import plural, printable, shell_path
+from freezeframe.gui.text import plural, printable
 
-_EXPLANATIONS = "explanations.jsonl"
+_TRACE_B = 16 << 20  # of the end of a trace that grows for weeks
 
 
-def guard_target(target: str, output: Path, keep: int, count: int | None, *, json: bool) -> None:
-    """Guard a card until interrupted, or until ``count`` captures are pulled.
+@dataclass(frozen=True, slots=True)
+class GuardOptions:
+    """The options of ``freezeframe guard``; its help says what they mean."""
+
+    targets: list[str]
+    output: Path
+    keep: int
+    keep_first: int
+    keep_bytes: str | None
+    keep_kinds: bool
+    count: int | None
+    poll_s: float
+    outage_s: float
+    host_traces: list[str]
+    beside: list[str]
+    every_s: float
+    rules: list[str]
+    programs: list[str]
+    hooks: list[str]
+    mailboxes: list[str]
+    json: bool
+
+
+def guard_targets(options: GuardOptions) -> None:
+    """Guard cards until interrupted, or until so many captures are pulled.
 
     Raises:
-        InputError: the target is a recording, or the directory cannot be used.
+        InputError: a target is a recording, an option cannot be used, or the directory cannot be.
     """
-    refuse_recording(target)
-    refuse_evidence(output)
+    for url in options.targets:
+        refuse_recording(url)
+        if options.targets.count(url) > 1:
+            raise InputError(f"{url}: is given twice; each target goes into a capture once")
+    refuse_evidence(options.output)
+    whom = tellers(options.programs, options.hooks, options.mailboxes)
+    most_B = None if options.keep_bytes is None else parse_size(options.keep_bytes)
+    keep = Keep(options.keep, options.keep_first, most_B, options.keep_kinds)
+    traces = [split_host_trace(text) for text in options.host_traces]
+    rules = [parse_rule(text) for text in options.rules]
     stop = Event()
     seen = 0
+    out = _Output(json=options.json)
+    with ExitStack() as stack:
+        watch = stack.enter_context(host_watch(options.beside, rules, options.every_s))
+        work = NightWatch(whom, out.say, out.explained)
 
-    def explained(report: PullReport) -> None:
-        nonlocal seen
-        seen += 1
-        if count is not None and seen >= count:
-            stop.set()
-        _tell(report.path, json=json)
+        def captured(report: PullReport) -> None:
+            nonlocal seen
+            seen += 1
+            if options.count is not None and seen >= options.count:
+                stop.set()
+            work.explain(report.path)
 
-    say = None if json else lambda line: print(printable(line), flush=True)
-    with _stopped_by_signals(stop):
-        for path in _never_explained(output):  # a guard was killed, or had no room for the line
-            try:
-                _tell(path, json=json)
-            except FreezeframeError as error:
-                print(printable(f"{path.name}: {error}"), file=sys.stderr)
-        pulled = guard(
-            target,
-            keep,
-            output,
-            explained,
-            stop.is_set,
-            log=say,
-        )
-    if not json:
-        print(f"{plural(pulled, 'capture')} pulled into {printable(output)}")
+        def beside(path: Path) -> None:
+            if options.beside:
+                try:
+                    watch.write_beside(path.with_suffix(".beside.jsonl"))
+                except OSError as error:
+                    raise InputError(f"counters beside it: {error.strerror}") from error
 
-
-def _tell(path: Path, *, json: bool) -> None:
-    """Explain a capture, as a line of `explanations.jsonl` beside it and on standard output.
-
-    Raises:
-        FreezeframeError: it cannot be explained, or the line not be written.
-    """
-    document = _explain(path)
-    line = json_text.dumps(document)
-    try:
-        _append(path.with_name(_EXPLANATIONS), line)
-    except OSError as error:
-        raise FreezeframeError(f"{_EXPLANATIONS}: {error.strerror}; explained later") from error
-    stamp = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
-    print(line if json else f"{stamp} {_summary(document)}", flush=True)
-
-
-def _append(path: Path, line: str) -> None:
-    """Add a line; one that a full disk or a crash has torn before is ended first."""
-    with path.open("a+b") as file:
-        end = file.seek(0, 2)
-        if end:
-            file.seek(end - 1)
-            if file.read(1) != b"\n":
-                file.write(b"\n")
-        file.write(line.encode() + b"\n")
-
-
-def _never_explained(directory: Path) -> list[Path]:
-    """Return the captures of a guard here that have no whole line in `explanations.jsonl`, oldest first."""
-    told = set()
-    try:
-        lines = (directory / _EXPLANATIONS).read_text("utf-8", "replace").splitlines()
-    except OSError:
-        lines = []
-    for line in lines:
+        interrupted = stack.enter_context(_stopped_by_signals(stop))
         try:
-            told.add(json_text.loads(line)["capture"])
-        except (ValueError, LookupError, TypeError):
-            continue  # torn; its capture is explained again
-    return [path for path in captures_in(directory) if path.name not in told]
+            pulled = guard(
+                options.targets,
+                keep,
+                options.output,
+                captured,
+                stop.is_set,
+                poll_s=options.poll_s,
+                wait_s=options.outage_s,
+                log=out.say,
+                extras=Extras(
+                    host=(lambda: _read_traces(traces, out.say)) if traces else tuple,
+                    beside=beside,
+                    fired=watch.fired,
+                    wait=watch.wait,
+                    trouble=work.trouble,
+                ),
+                begun=lambda: _catch_up(options.output, work),
+            )
+        finally:
+            work.finish(drop=interrupted())
+    if not options.json:
+        print(f"{plural(pulled, 'capture')} pulled into {printable(options.output)}")
 
 
-def _explain(path: Path) -> dict[str, Any]:
-    """Return the findings of a capture.
+class _Output:
+    """Lines for people, or a line of JSON for each capture and nothing else."""
 
-    Whatever goes wrong here must not end the guard: the capture is whole and can be explained
-    again, so the failure goes into its log as one line.
-    """
-    try:
-        if is_card_folder(path):
-            card = card_document(CardFolder.open(path))
-            findings = [finding for device in card["devices"] for finding in device["findings"]]
-            return {**card, "capture": path.name, "findings": findings}
-        folder = CaptureFolder.open(path)
-        return {"capture": path.name, **explanation_document(folder, explain(folder))}
-    except FreezeframeError:
-        raise
-    except Exception as error:
-        raise FreezeframeError(
-            f"could not be explained: {type(error).__name__}: {error}; "
-            f"the capture is whole: freezeframe explain {shell_path(str(path))}"
-        ) from error
+    def __init__(self, *, json: bool) -> None:
+        self._json = json
+
+    def say(self, line: str) -> None:
+        if not self._json:
+            print(printable(line), flush=True)
+
+    def explained(self, document: dict[str, Any]) -> None:
+        if self._json:
+            print(json_text.dumps(document), flush=True)
+        else:
+            print(f"{document['explained'][:19]}Z {summary(document)}", flush=True)
 
 
-def _summary(document: dict[str, Any]) -> str:
-    findings = document["findings"]
-    if not findings:
-        answers = sorted({device.get("answer", "") for device in document.get("devices", ())})
-        return f"{document['capture']}: {answers[-1] if answers else 'no fault found'}"
-    first = findings[0]
-    tap = f"{first['device']}.{first['tap']}" if first["tap"] else str(first["device"])
-    parts = [f"{document['capture']}: {first['diagnosis']} at {tap}"]
-    parts += [f"{key} {first[key]}" for key in ("flow", "packet", "word") if first[key] is not None]
-    return printable(", ".join(parts))
+def _catch_up(directory: Path, work: NightWatch) -> None:
+    """Have explained what never was: a guard was killed, or had no room for the line."""
+    told = {each["capture"] for each in explanations(directory)}
+    for path in captures_in(directory):
+        if path.name not in told:
+            work.explain(path)
 
 
 @contextmanager
-def _stopped_by_signals(stop: Event) -> Iterator[None]:
-    """Let Ctrl-C and SIGTERM end the guard between two steps, never in the middle of a pull."""
-    before = {
-        number: signal.signal(number, lambda *_: stop.set())
-        for number in (signal.SIGINT, signal.SIGTERM)
-    }
+def host_watch(
+    sources: Sequence[str], rules: Sequence[Rule], every_s: float
+) -> Iterator[HostWatch]:
+    """Open sources, refuse rules that could never fire, and watch for the length of a block.
+
+    Raises:
+        InputError: a source that is not there, or an alarm on what none of them counts.
+    """
+    check_period(every_s)
+    alarms = [rule for rule in rules if isinstance(rule, Alarm)]
+    if alarms and not sources:
+        raise InputError(
+            f"{alarms[0].text!r}: is about a counter; name its source: --beside netdev:eth0"
+        )
+    with opened_readers(sources, None, every_s) as readers:
+        refuse_unknown(alarms, [reader.source for reader in readers])
+        watch = HostWatch(readers, rules)
+        watch.start()
+        try:
+            yield watch
+        finally:
+            watch.stop()
+
+
+def _read_traces(traces: Sequence[tuple[str, Path]], say: Callable[[str], None]) -> list[HostTrace]:
+    """Return the end of each trace, from the beginning of a line; one that cannot be read is told and left out."""
+    found = []
+    for device, path in traces:
+        try:
+            with path.open("rb") as file:
+                size_B = os.fstat(file.fileno()).st_size
+                if size_B > _TRACE_B:
+                    file.seek(size_B - _TRACE_B)
+                    file.readline()
+                text = file.read(_TRACE_B)
+        except OSError as error:
+            say(f"--host-trace {path}: {error.strerror}; the capture is without it")
+            continue
+        if text.strip():
+            found.append(HostTrace(path.name, device, text))
+        else:
+            say(f"--host-trace {path}: is empty; the capture is without it")
+    return found
+
+
+@contextmanager
+def _stopped_by_signals(stop: Event) -> Iterator[Callable[[], bool]]:
+    """Let Ctrl-C, SIGTERM and SIGHUP end the guard between two steps; yields whether one came."""
+    came = Event()
+
+    def take(*_: object) -> None:
+        came.set()
+        stop.set()
+
+    numbers = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+    before = {number: signal.signal(number, take) for number in numbers}
     try:
-        yield
+        yield came.is_set
     finally:
         for number, handler in before.items():
             signal.signal(number, handler)

@@ -131,16 +131,20 @@ def _card_file(urls: Sequence[str]) -> Path | None:
     )  # several targets of card files are refused when they are known
 
 
-def _host_trace(text: str) -> HostTrace:
-    """Read the file of ``--host-trace``: FILE, or DEVICE=FILE."""
+def split_host_trace(text: str) -> tuple[str, Path]:
+    """Return device and file of ``--host-trace``: FILE, or DEVICE=FILE."""
     device, equals, name = text.partition("=")
     if not equals or not (device.isalnum() and device[:1].isupper() and len(device) < 4):
-        device, name = "A", text
-    path = Path(name)
+        return "A", Path(text)
+    return device, Path(name)
+
+
+def _host_trace(text: str) -> HostTrace:
+    device, path = split_host_trace(text)
     try:
         return HostTrace(path.name, device, path.read_bytes())
     except OSError as error:
-        raise InputError(f"--host-trace {name}: cannot be read: {error.strerror}") from None
+        raise InputError(f"--host-trace {path}: cannot be read: {error.strerror}") from None
 
 
 def _without_time(traces: Iterable[HostTrace]) -> Iterator[str]:
@@ -178,6 +182,7 @@ def report_lines(report: PullReport) -> list[str]:
         lines.append(f"{retries}, {plural(report.outages, 'outage')}")
     lines += [printable(f"not in the capture: {line}") for line in report.lost]
     lines += [printable(f"not checked: {line}") for line in report.unchecked]
+    lines += [printable(report.not_noted)] if report.not_noted else []
     return lines
 
 

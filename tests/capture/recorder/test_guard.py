@@ -14,8 +14,8 @@ import pytest
 from freezeframe.capture.errors import InputError, TargetError, TargetTimeout
 from freezeframe.capture.folder import CaptureFolder
 from freezeframe.capture.recorder import guard as guard_module
-from freezeframe.capture.recorder.guard import guard
 from freezeframe.capture.recorder.case import pull_case
+from freezeframe.capture.recorder.guard import guard
 from freezeframe.capture.recorder.pull import PullReport, pull
 from freezeframe.capture.targets.base import Target
 from tests.capture.recorder.fake_recorder import ARMED, FROZEN, BadWay, FakeRecorder

@@ -124,7 +124,7 @@ def test_a_frame_with_a_bad_fcs_freezes_the_card_and_is_named_with_its_bytes_in_
     bench: Path, tmp_path: Path
 ) -> None:
     with running(bench, 1, 60_000, 0, 0) as url:
-        told(run_inside("arm", url))
+        told(run_inside("arm", url, "--discard"))
         frozen(url)
         assert "16,451 of 16,451 words verified" in told(
             run_inside("pull", url, "-o", str(tmp_path / "bad.ff"))
@@ -137,7 +137,7 @@ def test_a_frame_with_a_bad_fcs_freezes_the_card_and_is_named_with_its_bytes_in_
 def test_a_frame_that_the_fifo_loses_just_before_is_named_too(bench: Path, tmp_path: Path) -> None:
     capture = tmp_path / "lost.ff"
     with running(bench, 2, 60_010, 60_000, 0) as url:
-        told(run_inside("arm", url))
+        told(run_inside("arm", url, "--discard"))
         frozen(url)
         told(run_inside("pull", url, "-o", str(capture)))
     assert names(capture) == {("packet-dropped", "rx_out"), ("bad-on-arrival", "rx_in")}
@@ -151,7 +151,7 @@ def test_a_clock_that_stands_still_neither_blocks_arming_nor_freezing_and_is_tol
             if "clock rx stands still" in told(run_inside("status", url)):
                 break
             time.sleep(0.1)
-        told(run_inside("arm", url))
+        told(run_inside("arm", url, "--discard"))
         assert "verified" in told(
             run_inside("pull", url, "-o", str(tmp_path / "still.ff"), "--freeze")
         )

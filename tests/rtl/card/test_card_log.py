@@ -71,7 +71,7 @@ def recorded(
     """
     driven, capture = folder / "driven.txt", folder / "log.ff"
     with running(bench, driven, seed, entries, fast=fast) as (url, run):
-        told(run_inside("arm", url))
+        told(run_inside("arm", url, "--discard"))
         assert run.stdout is not None
         assert run.stdout.readline() == "driven\n"
         assert "words verified" in told(run_inside("pull", url, "-o", str(capture), "--freeze"))
@@ -181,11 +181,11 @@ def test_histograms_equal_an_independent_count_of_the_packets_and_the_gaps(
 
 def test_a_second_recording_holds_nothing_of_the_first(bench: Path, tmp_path: Path) -> None:
     with running(bench, tmp_path / "driven.txt", 7, 40) as (url, run):
-        told(run_inside("arm", url))
+        told(run_inside("arm", url, "--discard"))
         assert run.stdout is not None
         assert run.stdout.readline() == "driven\n"
         told(run_inside("pull", url, "-o", str(tmp_path / "one.ff"), "--freeze"))
-        told(run_inside("arm", url))
+        told(run_inside("arm", url, "--discard"))
         told(run_inside("pull", url, "-o", str(tmp_path / "two.ff"), "--freeze"))
     (device,) = CardFolder.open(tmp_path / "two.ff").devices
     recording = device.recording()
@@ -203,7 +203,7 @@ def test_the_trigger_freezes_on_a_change_of_a_state_machine(bench: Path, tmp_pat
     term = "kind=STATE,data=0x0300000000000004/0xff000000000000ff"
     with running(bench, tmp_path / "driven.txt", 8, 0) as (url, _):
         told(run_inside("trigger", url, "--on", "event_log", "--term", term))
-        told(run_inside("arm", url))
+        told(run_inside("arm", url, "--discard"))
         frozen(url)
         told(run_inside("pull", url, "-o", str(tmp_path / "drop.ff")))
     (device,) = json.loads(told(run_inside("explain", str(tmp_path / "drop.ff"), "--json")))[

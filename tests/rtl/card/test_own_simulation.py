@@ -149,7 +149,7 @@ def test_a_running_simulation_is_armed_frozen_and_pulled_over_udp(
         assert target.read([0, 0x00FF_FFF0]).tolist()[1] == 0xFFFFFFFF  # an error answer
         target.close()
         assert "own" in told(run_inside("targets", url))
-        told(run_inside("arm", url))
+        told(run_inside("arm", url, "--discard"))
         capture = tmp_path / "own.ff"
         assert "verified" in told(run_inside("pull", url, "--freeze", "-o", str(capture)))
     assert "#20 " in told(run_inside("decode", str(capture)))  # of the packets, and more

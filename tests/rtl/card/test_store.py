@@ -38,7 +38,7 @@ def test_2048_records_hold_a_thousand_packets_and_a_drop_among_them_is_named_at_
 ) -> None:
     capture = str(tmp_path / "brief.ff")
     with running(bench, 5) as url:
-        told(run_inside("arm", url))
+        told(run_inside("arm", url, "--discard"))
         for _ in range(600):
             (device,) = json.loads(told(run_inside("status", url, "--json")))["devices"]
             if all(memory["wrapped"] for memory in device["memories"].values()):

@@ -1,0 +1,182 @@
+"""What a guard does beside guarding, in a thread of its own: explains what was caught, writes it down, tells somebody.
+
+A capture is explained by a process of its own: what goes wrong there is one line here, and the guard looks at its cards
+all the while.
+"""
+
+from __future__ import annotations
+
+import json as json_text
+import os
+import queue
+import socket
+import subprocess
+import sys
+import threading
+from collections.abc import Callable, Iterator
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from freezeframe.capture.custody.store import EXPLANATIONS, kind_of
+from freezeframe.capture.custody.telling import Tellers
+from freezeframe.capture.errors import FreezeframeError
+from freezeframe.gui.text import printable
+
+_EXPLAIN_S = 900.0
+_LAST_S = 30.0  # for what is being explained when the guard is to end
+_NICE = 10
+
+Bundle = Callable[[Path], Path]
+
+
+class NightWatch:
+    """A queue of captures and events, worked off one after the other."""
+
+    def __init__(
+        self,
+        tellers: Tellers,
+        say: Callable[[str], None],
+        said: Callable[[dict[str, Any]], None],
+        bundle: Bundle | None = None,
+    ) -> None:
+        """Begin to work.
+
+        Args:
+            say: takes a line for people.
+            said: is called with each explanation, from the thread.
+            bundle: makes one file of a capture for those who are told.
+        """
+        self._tellers = tellers
+        self._say = say
+        self._said = said
+        self._bundle = bundle
+        self._queue: queue.SimpleQueue[Path | dict[str, Any] | None] = queue.SimpleQueue()
+        self._dropped = False
+        self._child: subprocess.Popen[str] | None = None
+        self._thread = threading.Thread(target=self._work, name="explain", daemon=True)
+        self._thread.start()
+
+    def explain(self, path: Path) -> None:
+        """Have a capture explained, and somebody told."""
+        self._queue.put(path)
+
+    def trouble(self, what: str, line: str) -> None:
+        """Have somebody told of something that is wrong, or well again."""
+        if self._tellers:
+            self._queue.put(_event(what, line))
+
+    def finish(self, *, drop: bool) -> None:
+        """Wait until all is done; with ``drop`` only for what is under way, and not for long."""
+        self._dropped = drop
+        self._queue.put(None)
+        self._thread.join(_LAST_S if drop else None)
+        child = self._child
+        if self._thread.is_alive() and child is not None:
+            child.kill()
+            self._thread.join(1.0)
+
+    def _work(self) -> None:
+        while (item := self._queue.get()) is not None:
+            if self._dropped:
+                continue  # explained at the next start
+            for line in self._captured(item) if isinstance(item, Path) else self._told(item, None):
+                self._say(line)
+
+    def _captured(self, path: Path) -> Iterator[str]:
+        document = self._explained(path)
+        if document is None:
+            return  # it was ended with the guard
+        try:
+            _append(path.with_name(EXPLANATIONS), json_text.dumps(document))
+        except OSError as error:
+            yield f"{path.name}: {EXPLANATIONS}: {error.strerror}; explained later"
+        self._said(document)
+        bundle = None
+        if self._bundle is not None:
+            try:
+                bundle = self._bundle(path)
+            except FreezeframeError as error:
+                yield f"{path.name}: no bundle: {error}"
+        event = _event("capture", summary(document), path=str(path.resolve()))
+        yield from self._told(
+            {**event, "finding": kind_of(document), "explanation": document}, bundle
+        )
+
+    def _told(self, event: dict[str, Any], bundle: Path | None) -> Iterator[str]:
+        yield from self._tellers.tell(event, bundle)
+
+    def _explained(self, path: Path) -> dict[str, Any] | None:
+        """Return what there is to say of a capture; its failure is said as ``error``."""
+        now = datetime.now(UTC).isoformat(timespec="seconds")
+        document: dict[str, Any] = {"capture": path.name, "explained": now, **_dates(path)}
+        child = subprocess.Popen(
+            [sys.executable, "-m", "freezeframe", "explain", str(path), "--json"],
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+            start_new_session=True,  # Ctrl-C is for the guard
+        )
+        self._child = child
+        try:
+            os.setpriority(os.PRIO_PROCESS, child.pid, _NICE)
+            out, errors = child.communicate(timeout=_EXPLAIN_S)
+        except (subprocess.TimeoutExpired, ProcessLookupError):
+            child.kill()
+            out, errors = child.communicate()
+            errors = errors or f"took more than {_EXPLAIN_S:g} s"
+        if self._dropped and child.returncode < 0:
+            return None
+        try:
+            if child.returncode:
+                raise ValueError((errors.strip().splitlines() or [f"exit {child.returncode}"])[-1])
+            said = json_text.loads(out)
+            if "devices" in said:
+                said["findings"] = [f for device in said["devices"] for f in device["findings"]]
+            return {**said, **document}
+        except (ValueError, LookupError, TypeError) as error:
+            return {**document, "findings": [], "error": f"could not be explained: {error}"}
+
+
+def summary(document: dict[str, Any]) -> str:
+    """Return an explanation in one line."""
+    name = document["capture"]
+    if document.get("error"):
+        return printable(f"{name}: {document['error']}")
+    findings = document["findings"]
+    if not findings:
+        answers = sorted({device.get("answer", "") for device in document.get("devices", ())})
+        return printable(f"{name}: {answers[-1] if answers else 'no fault found'}")
+    first = findings[0]
+    tap = f"{first['device']}.{first['tap']}" if first["tap"] else str(first["device"])
+    parts = [f"{name}: {first['diagnosis']} at {tap}"]
+    parts += [f"{key} {first[key]}" for key in ("flow", "packet", "word") if first[key] is not None]
+    return printable(", ".join(parts))
+
+
+def _dates(path: Path) -> dict[str, Any]:
+    """Return what the capture itself says of who armed, froze and pulled it, and when."""
+    try:
+        manifest = json_text.loads((path / "manifest.json").read_bytes())
+        return {"history": manifest["history"], "source": manifest["source"]}
+    except (OSError, ValueError, LookupError, TypeError):
+        return {}
+
+
+def _event(what: str, text: str, **known: Any) -> dict[str, Any]:
+    now = datetime.now(UTC).isoformat(timespec="milliseconds")
+    return {"event": what, "when": now, "host": socket.gethostname(), "text": text, **known}
+
+
+def _append(path: Path, line: str) -> None:
+    """Add a line; one that a full disk or a crash has torn before is ended first."""
+    with path.open("a+b") as file:
+        end = file.seek(0, 2)
+        if end:
+            file.seek(end - 1)
+            if file.read(1) != b"\n":
+                file.write(b"\n")
+        file.write(line.encode() + b"\n")
+        file.flush()
+        os.fsync(file.fileno())
