@@ -16,7 +16,7 @@ PYTEST := $(BIN)/pytest -n 2 --dist loadfile --no-loadscope-reorder # in order o
 # Many containers set it; without bytecode each process and each run of pytest compiles every module anew.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: help demo demo-rtl quick test lint types tests pythons cover docs bench campaign campaign-open campaign-rtl campaign-pull campaign-taps campaign-oracles campaign-guess campaign-iwarp campaign-flips campaign-journals fuzz-packets campaign-cards campaign-foreign timing area proofs pictures registers lock links system clean
+.PHONY: help campaign-guard bench-guard demo demo-rtl quick test lint types tests pythons cover docs bench campaign campaign-open campaign-rtl campaign-pull campaign-taps campaign-oracles campaign-guess campaign-iwarp campaign-flips campaign-journals fuzz-packets campaign-cards campaign-foreign timing area proofs pictures registers lock links system clean
 
 help:
 	@echo "make demo           a fault is injected, caught, pulled and explained"
@@ -32,6 +32,8 @@ help:
 	@echo "make campaign-open  5,000 runs: listed faults, faults in no list, random geometries; each answer by its confidence (an hour)"
 	@echo "make campaign-rtl   each fault x 20 seeds, and 40 clean runs, on the simulated board"
 	@echo "make campaign-pull  200 pulls through a bad network"
+	@echo "make campaign-guard 200 schedules of two guards, an operator and power cycles on one card (six minutes)"
+	@echo "make bench-guard    how long a guard is blind, and how fast the host freezes a card"
 	@echo "make campaign-taps  a million random beats through each width of tap, and back (Verilator)"
 	@echo "make campaign-cards  each general fault x 20 seeds on cards of 8, 64 and 512 bits, on 60 random cards, and clean runs (five minutes)"
 	@echo "make campaign-foreign  each general fault x 20 seeds in LiteEth and LiteX's FIFOs, 600 clean runs, long ones (an hour)"
@@ -120,6 +122,12 @@ campaign-open: $(DEV)
 
 campaign-rtl: system $(DEV)
 	@$(BIN)/python -m tests.campaign.diagnosis --board
+
+campaign-guard: $(DEV)
+	@$(BIN)/python -m tests.capture.custody.schedules 200
+
+bench-guard: $(DEV)
+	@$(BIN)/python -m tests.bench.bench_guard
 
 campaign-taps: system $(DEV)
 	@$(BIN)/python -m tests.rtl.card.random_beats

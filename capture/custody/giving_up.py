@@ -152,33 +152,33 @@ def arm_over(
     found = refuse_loss(
         devices, discard=discard, ledger=book
     )  # the line took time to reach the disk
-    generations = arm_known(devices, found.recordings, by=by, ledger=book)
+    over = found.recordings
+    generations = tuple(arm_all(devices, [(r.nonce, r.generation) for r in over]))
     unsure = [trouble]
     if found.running:
         took_ms = 1000 * (time.monotonic() - looked_s)
         unsure.append(
             f"it was recording; that it froze in the {took_ms:.1f} ms up to the arm is not excluded"
         )
+    unsure.append(note_armed(devices, over, generations, by=by, ledger=book))
     return Armed(generations, found, tuple(filter(None, unsure)))
 
 
-def arm_known(
-    devices: Sequence[Recorder], over: Sequence[RecordingKey], *, by: str, ledger: Ledger
-) -> tuple[int, ...]:
-    """Arm over exactly these recordings, note who did, and return the new generations.
-
-    Raises:
-        RecorderStateError: the card holds something else by now; nothing was armed. As `arm_all` otherwise.
-    """
-    generations = tuple(arm_all(devices, [(r.nonce, r.generation) for r in over]))
-    # A line that cannot be written leaves a history that says "armed: unknown", no loss.
-    ledger.note(
+def note_armed(
+    devices: Sequence[Recorder],
+    over: Sequence[RecordingKey],
+    generations: Sequence[int],
+    *,
+    by: str,
+    ledger: Ledger,
+) -> str:
+    """Write down who armed, for the history of the next capture; return why it could not be (its history says less)."""
+    return ledger.note(
         ARMED,
         [RecordingKey(r.nonce, g) for r, g in zip(over, generations, strict=True)],
         by=by,
         target=devices[0].target.url.partition("?")[0],
     )
-    return generations
 
 
 def _kept(ledger: Ledger, recordings: Sequence[RecordingKey]) -> tuple[Path | None, str]:

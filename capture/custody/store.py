@@ -16,6 +16,7 @@ from freezeframe.capture.custody.ledger import RecordingKey
 from freezeframe.capture.errors import InputError
 from freezeframe.capture.folder.manifest import MANIFEST
 
+LOG, LOCK = "guard.log", ".guard.lock"
 EXPLANATIONS = "explanations.jsonl"
 NOT_EXPLAINED, NO_FINDING = "not explained", "no fault found"
 

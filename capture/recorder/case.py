@@ -24,10 +24,12 @@ from freezeframe.capture.folder.manifest import host_file
 from freezeframe.capture.recorder.progress import Progress, Tally
 from freezeframe.capture.recorder.pull import (
     PullReport,
+    Stands,
     armed_of,
     cards_of,
     gather,
     generations_of,
+    recordings_in,
     report_of,
     write_cards,
 )
@@ -79,6 +81,7 @@ def pull_case(
     card: Path | None = None,
     ledger: Ledger | None = None,
     ran: datetime | None = None,
+    stands: Stands | None = None,
 ) -> PullReport:
     """Pull one or several targets into one capture folder; devices are named in the order of the targets.
 
@@ -87,6 +90,8 @@ def pull_case(
         same_time: instants of clocks of different targets that are known to be the same.
         host: returns traces of the computers the cards are in, which are kept as they are; called when all
             recorders have been read, so that the traces reach as far as the recordings.
+        ledger, ran: as of `pull`.
+        stands: called as soon as the capture stands on the disk, before it is read again and noted.
         others: as of `freezeframe.capture.recorder.pull.pull`.
     Raises:
         InputError: a pair or a trace names a device that is not there, a trace is empty or above 1 GiB,
@@ -136,7 +141,7 @@ def pull_case(
             )
         return write_cards(
             path, cards, targets[0].url, tallies[0], book, overwrite=overwrite,
-            armed=armed_of(results, book), ran=ran,
+            armed=armed_of(results, book), ran=ran, stands=stands,
         )  # fmt: skip
     devices = _named(
         [[device for device in found if isinstance(device, DeviceCapture)] for found in results]
@@ -153,7 +158,10 @@ def pull_case(
             armed=armed_of(_by_target(devices, len(targets)), book), ran=ran,
         )
     )  # fmt: skip
-    return report_of(writer.commit(), tallies, results, book)
+    written = writer.commit()
+    if stands is not None:
+        stands(written, [recordings_in(found) for found in results], tallies)
+    return report_of(written, tallies, results, book)
 
 
 def _by_target(devices: Sequence[DeviceCapture], targets: int) -> list[list[DeviceCapture]]:

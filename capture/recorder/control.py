@@ -14,6 +14,7 @@ from collections.abc import Sequence
 from freezeframe.capture.errors import RecorderStateError, TargetError
 from freezeframe.capture.recorder.state import RecorderState, read_state, read_steady
 from freezeframe.capture.registers.access import Recorder
+from freezeframe.capture.registers.layouts import STATE_NAMES
 
 FREEZE_KEY = 0x465A
 
@@ -92,6 +93,17 @@ def freeze(device: Recorder) -> RecorderState:
         f"{device.target.url}: device {device.name} did not take the freeze in {_WRITES} writes; "
         "it answers reads, so are writes blocked on the way?"
     )
+
+
+def freeze_at_once(device: Recorder, generation: int) -> None:
+    """Freeze a recorder whose generation was read before: one write and one read where all is well.
+
+    Raises:
+        RecorderStateError, TargetError: as `freeze`, which is tried where that did not act.
+    """
+    device.write("ctl.freeze", FREEZE_KEY << 16 | generation & 0xFFFF)
+    if STATE_NAMES[device.field("ctl.state", "state")] not in ("triggered", "frozen"):
+        freeze(device)
 
 
 def freeze_all(devices: Sequence[Recorder]) -> list[RecorderState]:

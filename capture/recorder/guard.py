@@ -23,11 +23,13 @@ from pathlib import Path
 
 from freezeframe.capture.card.device import CardDevice, open_any, split_card
 from freezeframe.capture.custody.accounts import Accounts
-from freezeframe.capture.custody.giving_up import arm_known, recordings_of
+from freezeframe.capture.custody.giving_up import note_armed, recordings_of
 from freezeframe.capture.custody.host_rules import Fired
 from freezeframe.capture.custody.lease import Leases
 from freezeframe.capture.custody.ledger import GIVEN_UP, Ledger, RecordingKey
 from freezeframe.capture.custody.store import (
+    LOCK,
+    LOG,
     NAME,
     Keep,
     captures_in,
@@ -47,14 +49,12 @@ from freezeframe.capture.errors import (
 )
 from freezeframe.capture.folder import HostTrace
 from freezeframe.capture.recorder.case import pull_case
-from freezeframe.capture.recorder.control import freeze
-from freezeframe.capture.recorder.pull import PullReport
+from freezeframe.capture.recorder.control import arm_all, freeze_at_once
+from freezeframe.capture.recorder.progress import Tally
+from freezeframe.capture.recorder.pull import PullReport, is_whole
 from freezeframe.capture.recorder.state import RecorderState, read_state
 from freezeframe.capture.registers.access import Recorder
 from freezeframe.capture.targets.base import Target, open_target
-
-LOG = "guard.log"
-LOCK = ".guard.lock"
 
 _SLICE_S = 0.1  # between two looks at ``stop``
 _LONGEST_AWAY_S = 5.0  # between two attempts to reach a target that is away
@@ -250,6 +250,7 @@ class _Guard:
                 self._away(post, error)
 
     def end(self) -> None:
+        self._log(f"the guard ends; {self.pulled} pulled")
         for post in self._posts:
             post.close()
         self._leases.release()
@@ -257,6 +258,8 @@ class _Guard:
     def look(self, poll_s: float) -> float:
         """Look at the recorders once, do what there is to do, return how long to pause."""
         try:
+            if fired := list(self.extras.fired()):
+                self._freeze([post for post in self._posts if post.target is not None], fired)
             here = [post for post in self._posts if self._answers(post)]
             if self._act(here):
                 self._well()
@@ -334,9 +337,6 @@ class _Guard:
         for post in here:
             if all(state.state == "idle" for state in post.states):
                 self._arm(post, "idle", post.keys, None)
-        if fired := list(self.extras.fired()):
-            self._freeze(here, fired)
-            return bool(here)
         frozen = [post for post in here if post.frozen]
         if not frozen:
             self._ran = datetime.now(UTC)
@@ -362,7 +362,7 @@ class _Guard:
 
     def _freeze(self, here: Sequence[_Post], fired: Sequence[Fired]) -> None:
         armed = [
-            device
+            (device, state.generation)
             for post in here
             for device, state in zip(post.devices, post.states, strict=True)
             if state.state == "armed"
@@ -393,6 +393,18 @@ class _Guard:
         stem = f"{first.keys[0].nonce:08x}-{first.keys[0].generation}"
         cause = _cause([state for post in here for state in post.states])
         path = self._directory / f"{max(numbers, default=0) + 1:04d}-{stem}-{cause}.ff"
+        armed: list[str] = []
+
+        def stands(
+            _: Path, recordings: Sequence[Sequence[RecordingKey]], tallies: Sequence[Tally]
+        ) -> None:
+            """Arm at once, over exactly what was written, unless the pull has gone on over targets of its own."""
+            if (is_whole(tallies) or known) and not any(tally.outages for tally in tallies):
+                since_s = time.monotonic()
+                for post, keys in zip(here, recordings, strict=True):
+                    armed.append(post.url)
+                    self._arm(post, f"{path.name} stands on the disk", keys, path, since_s)
+
         report = pull_case(
             [post.target for post in here if post.target is not None],
             path,
@@ -403,22 +415,21 @@ class _Guard:
             card=split_card(first.url)[1],
             ledger=self._ledger,
             ran=self._ran,
+            stands=stands,
         )
+        self._said(report)
         try:
-            if report.outages:  # the pull went on over targets of its own
+            if report.outages:
                 for post in here:
                     post.close()
                     self._open(post)
             if not report.complete and not known:
-                self._said(report)
                 self._log(f"{path.name} has gaps; the recorder stays frozen for one more pull")
                 return
             self.pulled += 1
-            held = list(zip(here, _of_posts(path, here), strict=True))
-            for post, of_post in held:
-                self._arm(post, f"{path.name} stands on the disk", of_post, path, report)
-            self._said(report)
-            for post, of_post in held:
+            for post, of_post in zip(here, _of_posts(path, here), strict=True):
+                if post.url not in armed:
+                    self._arm(post, f"{path.name} stands on the disk", of_post, path)
                 post.accounts.kept(of_post[0], path.name)
         finally:
             # Whatever became of the target: the capture is here, and seconds of explaining are not blind.
@@ -448,16 +459,16 @@ class _Guard:
         why: str,
         over: Sequence[RecordingKey],
         kept: Path | None,
-        report: PullReport | None = None,
+        since_s: float | None = None,
     ) -> None:
         try:
-            generations = arm_known(post.devices, over, by="guard", ledger=self._ledger)
+            generations = arm_all(post.devices, [(r.nonce, r.generation) for r in over])
         except RecorderStateError as error:
             self._log(f"{why}; not armed: {error}")
             return
         took = ""
-        if report is not None:
-            took = f" {1000 * (time.monotonic() - report.written_s):.0f} ms after its last word"
+        if since_s is not None:
+            took = f" {1000 * (time.monotonic() - since_s):.0f} ms after its last word"
         armed = ", ".join(
             f"{device.name} generation {number}"
             for device, number in zip(post.devices, generations, strict=True)
@@ -466,6 +477,7 @@ class _Guard:
         if kept is not None:
             url = post.url.partition("?")[0]
             self._ledger.note(GIVEN_UP, over, by="guard", target=url, kept=str(kept.resolve()))
+        note_armed(post.devices, over, generations, by="guard", ledger=self._ledger)
 
     def _prune(self) -> None:
         gone = superfluous(self._directory, self._keep)
@@ -475,11 +487,12 @@ class _Guard:
             self._log(f"{path.name}: removed; {_kept_words(self._keep)} are kept")
 
 
-def freeze_now(devices: Sequence[Recorder], since_ns: int) -> str:
-    """Freeze recorders that run, and say how long each took since an instant of the monotonic clock."""
+def freeze_now(running: Sequence[tuple[Recorder, int]], since_ns: int) -> str:
+    """Freeze recorders that run, each in its generation, and say how long after an instant of the monotonic clock each
+    was seen to have stopped."""
     took = []
-    for device in devices:
-        freeze(device)
+    for device, generation in running:
+        freeze_at_once(device, generation)
         took.append(f"{device.name} frozen after {(time.monotonic_ns() - since_ns) / 1e6:.1f} ms")
     return ", ".join(took)
 

@@ -58,6 +58,10 @@ from freezeframe.capture.targets.base import Target, Words
 __all__ = ["Progress", "PullReport", "cards_of", "gather", "pull", "report_of", "write_cards"]
 
 
+Stands = Callable[[Path, Sequence[Sequence[RecordingKey]], Sequence[Tally]], None]
+"""What is called as soon as a capture stands on the disk: its path, the recordings in it, how each target was read."""
+
+
 @dataclass(frozen=True, slots=True)
 class PullReport:
     """What a pull has brought home. ``lost`` has one line for each thing that is missing."""
@@ -72,8 +76,6 @@ class PullReport:
     lost: tuple[str, ...]
     unchecked: tuple[str, ...] = ()
     """One line for each thing that was read twice alike, and that nothing of a device vouches for."""
-    written_s: float = 0.0
-    """When its last word stood on the disk, by the monotonic clock."""
     not_noted: str = ""
     """Why this host will not know that the recording is kept; empty where it does."""
 
@@ -170,6 +172,7 @@ def write_cards(
     overwrite: bool,
     armed: Mapping[str, Any] | None = None,
     ran: datetime | None = None,
+    stands: Stands | None = None,
 ) -> PullReport:
     """Write a capture of format 2.0 with what is known of how it came about; raises as `pull`."""
     place = Path(path)
@@ -177,6 +180,8 @@ def write_cards(
         generations_of(devices), tally.frozen, url, froze=tally.froze, armed=armed, ran=ran
     )
     write_card_folder(place, devices, source=url, history=history, overwrite=overwrite)
+    if stands is not None:
+        stands(place, [recordings_in(devices)], [tally])
     return report_of(place, [tally], [devices], ledger)
 
 
@@ -184,7 +189,7 @@ def armed_of(
     of_targets: Sequence[Sequence[DeviceCapture] | Sequence[CardCapture]], ledger: Ledger
 ) -> Mapping[str, Any] | None:
     """Return what this host has noted of the arming of all these devices, as `act` gives it; None: not of all."""
-    acts = [ledger.armed(_recordings(devices)) for devices in of_targets if devices]
+    acts = [ledger.armed(recordings_in(devices)) for devices in of_targets if devices]
     if not acts or any(each is None for each in acts):
         return None
     last = max((each for each in acts if each is not None), key=lambda each: str(each["when"]))
@@ -195,7 +200,7 @@ def armed_of(
     return {**kept, "generation": generations}
 
 
-def _recordings(devices: Sequence[DeviceCapture] | Sequence[CardCapture]) -> list[RecordingKey]:
+def recordings_in(devices: Sequence[DeviceCapture] | Sequence[CardCapture]) -> list[RecordingKey]:
     """Return what identifies the recording of each device; one whose registers were not read has generation -1."""
     found = []
     for device, generation in zip(devices, generations_of(devices).values(), strict=True):
@@ -277,6 +282,11 @@ def gather(
             patient.inner.close()  # it was opened again; the target that was given is its owner's
 
 
+def is_whole(tallies: Sequence[Tally]) -> bool:
+    """Return whether everything the recorders hold was read."""
+    return all(tally.words_done == tally.words_total for tally in tallies)
+
+
 def report_of(
     path: Path,
     tallies: Sequence[Tally],
@@ -284,13 +294,10 @@ def report_of(
     ledger: Ledger,
 ) -> PullReport:
     """Return what a pull from one or several targets has written at ``path``, and note that it is kept there."""
-    written_s = time.monotonic()
     folder = CardFolder.open(path) if is_card_folder(path) else CaptureFolder.open(path)
-    whole = all(tally.words_done == tally.words_total for tally in tallies)
     return PullReport(
         path=path,
-        written_s=written_s,
-        not_noted=note_kept(ledger, path, map(_recordings, of_targets), whole=whole),
+        not_noted=note_kept(ledger, path, map(recordings_in, of_targets), whole=is_whole(tallies)),
         devices=tuple(device.name for device in folder.devices),
         words=sum(tally.words_done for tally in tallies),
         words_total=sum(tally.words_total for tally in tallies),

@@ -25,7 +25,6 @@ from freezeframe.gui.text import printable
 
 _EXPLAIN_S = 900.0
 _LAST_S = 30.0  # for what is being explained when the guard is to end
-_NICE = 10
 
 Bundle = Callable[[Path], Path]
 
@@ -120,9 +119,8 @@ class NightWatch:
         )
         self._child = child
         try:
-            os.setpriority(os.PRIO_PROCESS, child.pid, _NICE)
             out, errors = child.communicate(timeout=_EXPLAIN_S)
-        except (subprocess.TimeoutExpired, ProcessLookupError):
+        except subprocess.TimeoutExpired:
             child.kill()
             out, errors = child.communicate()
             errors = errors or f"took more than {_EXPLAIN_S:g} s"

@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from freezeframe.capture.custody.giving_up import Armed, arm_over
-from freezeframe.capture.recorder import control, provoke
+from freezeframe.capture.recorder import provoke
 from freezeframe.capture.recorder.state import RecorderState, read_state
 from freezeframe.capture.registers.access import Device, device_of
 from freezeframe.capture.registers.layouts import PacketFlag, PacketType
@@ -24,17 +24,6 @@ def arm(target: str, log: Path | None, *, discard: bool) -> tuple[list[RecorderS
     with open_recorders(target, log) as devices:
         armed = arm_over(devices, by="arm", discard=discard)
         return [read_state(device) for device in devices], armed
-
-
-def freeze(target: str, wait_s: float, log: Path | None) -> list[RecorderState]:
-    """Freeze every device that is not frozen yet; return their states."""
-    with open_recorders(target, log) as devices:
-        for device in devices:
-            if read_state(device).state != "frozen":
-                control.freeze(device)
-        for device in devices:
-            control.wait_for(device, "frozen", wait_s)
-        return [read_state(device) for device in devices]
 
 
 def switch_rx_dma(target: str, name: str, log: Path | None, *, stopped: bool) -> None:

@@ -13,6 +13,7 @@ from pathlib import Path
 from freezeframe.capture.counters.alarms import parse_alarm
 from freezeframe.capture.counters.monitor import Monitor
 from freezeframe.capture.counters.recording import Recording
+from freezeframe.capture.custody.host_rules import refuse_unknown
 from freezeframe.capture.errors import InputError
 from freezeframe.gui.cli.work.sources import check_period, opened_readers
 from freezeframe.gui.dashboard.app import Dashboard, DashboardOptions
@@ -59,6 +60,7 @@ def watch(options: WatchOptions) -> None:
             raise InputError(
                 "watch needs a terminal; for a script there are 'freezeframe counters --json' and 'freezeframe serve'"
             )
+        refuse_unknown(alarms, [reader.source for reader in readers])
         recording = None
         if options.record is not None:
             refuse_evidence(options.record)

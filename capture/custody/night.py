@@ -1,0 +1,283 @@
+"""A night of a guard in one table: what was caught, how often, since when, and what is not accounted for."""
+
+from __future__ import annotations
+
+import fcntl
+import json
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from freezeframe.capture.custody.accounts import KEPT_HERE, accounts_in
+from freezeframe.capture.custody.store import (
+    LOCK,
+    LOG,
+    NOT_EXPLAINED,
+    captures_in,
+    explanations,
+    kind_of,
+)
+from freezeframe.capture.errors import InputError
+from freezeframe.capture.folder.manifest import MANIFEST
+
+_STAMP = 20  # characters of a log line's time
+_WORD_BITS = 64
+
+
+@dataclass(slots=True)
+class Kind:
+    """All freezes with one finding: how many, when the first and the last were, which bits differ, in which flows."""
+
+    name: str
+    count: int = 0
+    first: str | None = None
+    last: str | None = None
+    bits: Counter[int] = field(default_factory=Counter)
+    flows: Counter[int] = field(default_factory=Counter)
+    captures: list[str] = field(default_factory=list)
+
+    def to_json(self) -> dict[str, Any]:
+        return {
+            "kind": self.name,
+            "count": self.count,
+            "first": self.first,
+            "last": self.last,
+            "bits": [{"bit": bit, "count": n} for bit, n in self.bits.most_common()],
+            "flows": [{"flow": flow, "count": n} for flow, n in self.flows.most_common()],
+            "captures": self.captures,
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class Night:
+    """What a guard's directory tells. Times are ISO 8601 in UTC, None where nothing says them.
+
+    Attributes:
+        began, ended: first and last line of the guard's log.
+        hours: that were watched, between the two.
+        first: when the first freeze was seen.
+        kinds: the most frequent first.
+        fates: of generations, by what became of them.
+        not_kept: the lines of the account of those that are not kept here.
+        removed: captures that were explained and are there no more.
+    """
+
+    directory: str
+    freezes: int
+    began: str | None
+    ended: str | None
+    hours: float
+    first: str | None
+    kinds: tuple[Kind, ...]
+    fates: dict[str, int]
+    not_kept: tuple[dict[str, Any], ...]
+    removed: int
+    not_explained: tuple[str, ...]
+
+    @property
+    def per_hour(self) -> float | None:
+        return self.freezes / self.hours if self.hours > 0 else None
+
+    def to_json(self) -> dict[str, Any]:
+        return {
+            "directory": self.directory,
+            "freezes": self.freezes,
+            "began": self.began,
+            "ended": self.ended,
+            "hours": round(self.hours, 4),
+            "per_hour": None if self.per_hour is None else round(self.per_hour, 3),
+            "first": self.first,
+            "kinds": [kind.to_json() for kind in self.kinds],
+            "generations": self.fates,
+            "not_kept": list(self.not_kept),
+            "captures_removed": self.removed,
+            "not_explained": list(self.not_explained),
+        }
+
+
+def night(directory: Path) -> Night:
+    """Sum up the directory of a guard.
+
+    Raises:
+        InputError: it is none: it has neither a guard's log nor captures.
+    """
+    here = captures_in(directory)
+    began, ended = _watched(directory / LOG)
+    if not here and began is None:
+        raise InputError(
+            f"{directory}: is no directory of a guard: it has no {LOG} and no captures"
+        )
+    told = {each["capture"]: each for each in explanations(directory)}
+    for path in here:
+        told.setdefault(path.name, {"capture": path.name, **_history(path)})
+    lines = accounts_in(directory)
+    for line in lines:
+        if line.get("capture"):  # it may have been removed before it was explained
+            seen = {"what": "frozen", "seen": line.get("when")}
+            told.setdefault(line["capture"], {"capture": line["capture"], "history": [seen]})
+    kinds: dict[str, Kind] = {}
+    for name, each in sorted(told.items()):
+        kind = kind_of(each) if "findings" in each else NOT_EXPLAINED
+        _count(kinds.setdefault(kind, Kind(kind)), name, each)
+    moments = [kind.first for kind in kinds.values() if kind.first is not None]
+    return Night(
+        directory=str(directory),
+        freezes=len(told),
+        began=began,
+        ended=ended,
+        hours=_hours(began, ended),
+        first=min(moments, default=None),
+        kinds=tuple(sorted(kinds.values(), key=lambda kind: (-kind.count, kind.name))),
+        fates=dict(Counter(str(line["what"]) for line in lines)),
+        not_kept=tuple(
+            {
+                key: line.get(key)
+                for key in ("what", "boot_nonce", "generation", "by", "elsewhere", "when")
+            }
+            for line in lines
+            if line["what"] != KEPT_HERE
+        ),
+        removed=len(told) - len(here),
+        not_explained=tuple(
+            name
+            for name, each in sorted(told.items())
+            if "findings" not in each or each.get("error")
+        ),
+    )
+
+
+def night_lines(found: Night) -> list[str]:
+    """Return a night for people, the sentence that says most first."""
+    lines = [", ".join(_sentence(found))]
+    if found.began is not None:
+        lines.append(f"watched from {found.began} to {found.ended}, {found.hours:.1f} hours")
+    for kind in found.kinds:
+        when = "" if kind.first is None else f", first {kind.first}, last {kind.last}"
+        lines.append(f"  {kind.count:>5}  {kind.name}{_bits(kind)}{_flows(kind)}{when}")
+    if found.fates:
+        fates = ", ".join(f"{count} {fate}" for fate, count in sorted(found.fates.items()))
+        lines.append(f"generations: {fates}")
+    lines += [
+        f"  not kept: generation {line['generation']} of boot {line['boot_nonce']}: {line['what']}"
+        f"{' by ' + line['by'] if line['by'] else ''}"
+        f"{', kept in ' + line['elsewhere'] if line['elsewhere'] else ''}"
+        for line in found.not_kept
+    ]
+    if found.removed:
+        lines.append(f"{found.removed} of the captures were removed again by --keep")
+    return lines
+
+
+def _sentence(found: Night) -> list[str]:
+    parts = [f"{found.freezes:,} freeze{'s' if found.freezes != 1 else ''}"]
+    if found.kinds:
+        top = found.kinds[0]
+        parts.append(f"{top.count} {top.name}{_bits(top)}")
+    if found.per_hour is not None and found.freezes:
+        parts.append(
+            f"{found.per_hour:.2g} an hour"
+            if found.per_hour < 100
+            else f"{found.per_hour:,.0f} an hour"
+        )
+    if found.first is not None:
+        parts.append(f"none before {found.first[11:16]} UTC")
+    return parts
+
+
+def _bits(kind: Kind) -> str:
+    if not kind.bits:
+        return ""
+    bit, count = kind.bits.most_common(1)[0]
+    return f", bit {bit} in {count}"
+
+
+def _flows(kind: Kind) -> str:
+    if not kind.flows or kind.count < 2:
+        return ""
+    flow, count = kind.flows.most_common(1)[0]
+    return f", flow {flow} in {count}"
+
+
+def _count(kind: Kind, name: str, told: dict[str, Any]) -> None:
+    kind.count += 1
+    kind.captures.append(name)
+    moment = _frozen(told)
+    if moment is not None:
+        kind.first = moment if kind.first is None else min(kind.first, moment)
+        kind.last = moment if kind.last is None else max(kind.last, moment)
+    findings = told.get("findings") or []
+    if not findings:
+        return
+    kind.bits.update(set(_differing(findings[0].get("evidence") or [])))
+    if isinstance(findings[0].get("flow"), int):
+        kind.flows[findings[0]["flow"]] += 1
+
+
+def _differing(evidence: Iterable[dict[str, Any]]) -> list[int]:
+    """Return the bits in which a word of the evidence is not what was expected; none where many words differ."""
+    for each in evidence:
+        for row in each.get("rows") or []:
+            value, expected = row.get("value"), row.get("expected")
+            if row.get("table") != "words" or not value or not expected or value == expected:
+                continue
+            change = int(value, 16) ^ int(expected, 16)
+            bits = [bit for bit in range(_WORD_BITS) if change >> bit & 1]
+            return bits if len(bits) <= 2 else []
+    return []
+
+
+def _frozen(told: dict[str, Any]) -> str | None:
+    """Return when a freeze was seen, in whole seconds."""
+    for act in told.get("history") or []:
+        if act.get("what") == "frozen" and isinstance(act.get("seen"), str):
+            return str(act["seen"])[:19] + "Z"
+    return None
+
+
+def _history(path: Path) -> dict[str, Any]:
+    try:
+        return {"history": json.loads((path / MANIFEST).read_bytes()).get("history")}
+    except (OSError, ValueError):
+        return {}
+
+
+def _watched(log: Path) -> tuple[str | None, str | None]:
+    stamps = _stamps(log)
+    if not stamps:
+        return None, None
+    if is_guarded(log.parent):
+        return stamps[0], datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+    return stamps[0], stamps[-1]
+
+
+def is_guarded(directory: Path) -> bool:
+    """Return whether a guard works in a directory now."""
+    try:
+        with (directory / LOCK).open("rb") as file:
+            fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return True
+    except OSError:
+        return False
+    return False
+
+
+def _stamps(log: Path) -> Sequence[str]:
+    try:
+        lines = log.read_text("utf-8", "replace").splitlines()
+    except OSError:
+        return []
+    return [line[:_STAMP] for line in lines if line[_STAMP - 1 : _STAMP] == "Z"]
+
+
+def _hours(began: str | None, ended: str | None) -> float:
+    if began is None or ended is None:
+        return 0.0
+    try:
+        span = datetime.fromisoformat(ended) - datetime.fromisoformat(began)
+    except ValueError:
+        return 0.0
+    return span.total_seconds() / 3600

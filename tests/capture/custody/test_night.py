@@ -1,0 +1,119 @@
+"""A night in one table, of the files that a guard leaves; which captures stay."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from freezeframe.capture.custody.night import night, night_lines
+from freezeframe.capture.custody.store import Keep, captures_in, parse_size, superfluous
+from freezeframe.capture.errors import InputError
+from tests.gui.cli import run_inside
+
+
+def capture(place: Path, number: int, size_B: int = 100) -> str:
+    """Write what a guard goes by: the name, and the manifest's first device."""
+    folder = place / f"{number:04d}-0b000000-{number}-pay-crc.ff"
+    folder.mkdir(parents=True)
+    first = {"boot_nonce": "0x0b000000", "generation": number, "cause_cycle": number}
+    (folder / "manifest.json").write_text(json.dumps({"devices": [first]}))
+    (folder / "raw").write_bytes(b"x" * (size_B - (folder / "manifest.json").stat().st_size))
+    return folder.name
+
+
+def told(place: Path, name: str, diagnosis: str, bit: int, seen: str) -> None:
+    row = {"table": "words", "value": f"{1 << bit:#x}", "expected": "0x0"}
+    finding = {
+        "diagnosis": diagnosis, "device": "B", "tap": "rx_enq", "flow": 3,
+        "evidence": [{"text": "", "rows": [row]}],
+    }  # fmt: skip
+    line: dict[str, Any] = {
+        "capture": name, "findings": [finding], "history": [{"what": "frozen", "seen": seen}]
+    }  # fmt: skip
+    with (place / "explanations.jsonl").open("a") as file:
+        file.write(json.dumps(line) + "\n")
+
+
+@pytest.fixture
+def place(tmp_path: Path) -> Path:
+    flip = "payload-bit-flip"
+    for number, name, bit in ((1, "credit-lost", 3), (2, flip, 28), (3, flip, 28), (4, flip, 5)):
+        seen = f"2026-11-26T0{number}:12:30.250+00:00"
+        told(tmp_path, capture(tmp_path, number), name, bit, seen)
+    (tmp_path / "guard.log").write_text(
+        "2026-11-26T00:12:00Z card: watching A, B\n2026-11-26T08:12:00Z the guard ends; 4 pulled\n"
+    )
+    with (tmp_path / "account.jsonl").open("w") as file:
+        for generation, what in ((1, "kept"), (5, "given-up")):
+            entry = {
+                "what": what,
+                "boot_nonce": "0x0b000000",
+                "generation": generation,
+                "when": None,
+            }
+            entry["by"] = "arm of ann"
+            file.write(json.dumps(entry) + "\n")
+    return tmp_path
+
+
+def test_the_first_line_says_how_many_of_which_kind_which_bit_how_often_and_since_when(
+    place: Path,
+) -> None:
+    lines = night_lines(night(place))
+    assert lines[0] == (
+        "4 freezes, 3 payload-bit-flip at B.rx_enq, bit 28 in 2, 0.5 an hour, none before 01:12 UTC"
+    )
+    assert lines[1] == "watched from 2026-11-26T00:12:00Z to 2026-11-26T08:12:00Z, 8.0 hours"
+    assert "generations: 1 given-up, 1 kept" in lines
+    assert "  not kept: generation 5 of boot 0x0b000000: given-up by arm of ann" in lines
+
+
+def test_the_verb_gives_the_same_as_json(place: Path) -> None:
+    document = json.loads(run_inside("night", str(place), "--json").out)
+    assert (document["freezes"], document["per_hour"], document["hours"]) == (4, 0.5, 8.0)
+    top = document["kinds"][0]
+    assert (top["kind"], top["count"], top["bits"][0]) == (
+        "payload-bit-flip at B.rx_enq",
+        3,
+        {"bit": 28, "count": 2},
+    )
+    assert document["not_kept"][0]["generation"] == 5
+
+
+def test_a_folder_that_no_guard_has_seen_is_refused(tmp_path: Path) -> None:
+    done = run_inside("night", str(tmp_path))
+    assert (done.code, done.err.count("\n")) == (2, 1)
+    assert "is no directory of a guard" in done.err
+
+
+def numbers(paths: list[Path]) -> list[int]:
+    return [int(path.name[:4]) for path in paths]
+
+
+def test_the_first_one_of_each_kind_and_the_newest_stay(place: Path) -> None:
+    assert numbers(captures_in(place)) == [1, 2, 3, 4]
+    assert numbers(superfluous(place, Keep(newest=1))) == [1, 2, 3]
+    assert numbers(superfluous(place, Keep(newest=1, first=2))) == [3]
+    assert numbers(superfluous(place, Keep(newest=1, kinds=True))) == [3]
+    assert numbers(superfluous(place, Keep(newest=9, bytes=300))) == [1]
+    assert numbers(superfluous(place, Keep(newest=9, bytes=1, kinds=True))) == [3]
+
+
+def test_what_is_not_explained_yet_goes_after_what_is(place: Path) -> None:
+    capture(place, 5)
+    capture(place, 6)
+    assert numbers(superfluous(place, Keep(newest=9, bytes=200))) == [1, 2, 3, 4]
+
+
+def test_sizes_are_read_in_powers_of_a_thousand() -> None:
+    assert [parse_size(text) for text in ("500", "20G", "1.5 MB", "3k")] == [
+        500,
+        20 * 10**9,
+        1_500_000,
+        3000,
+    ]
+    with pytest.raises(InputError, match="not a size"):
+        parse_size("many")
