@@ -36,6 +36,7 @@ def wall_clock_of(history: Sequence[Mapping[str, Any]], frozen_ps: int | None) -
         return None
     asked, seen = _ns(frozen.get("when")), _ns(frozen.get("seen"))
     ran = _ns(frozen.get("after"))
+    first: int | None
     if asked is not None:
         first = asked - _SECOND_NS if ran is None else max(ran, asked - _SECOND_NS)
     else:

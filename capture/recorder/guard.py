@@ -224,6 +224,7 @@ class _Guard:
         self._ledger = Ledger(home)
         self._leases = Leases(home)
         self._posts = [_Post(url, Accounts(directory, self._ledger)) for url in urls]
+        self._to_note: list[tuple[_Post, Sequence[RecordingKey], Sequence[int], Path | None]] = []
         self._away_s = 0.0
         self._trouble = ""
         self._over_limit = False
@@ -261,8 +262,11 @@ class _Guard:
             if fired := list(self.extras.fired()):
                 self._freeze([post for post in self._posts if post.target is not None], fired)
             here = [post for post in self._posts if self._answers(post)]
-            if self._act(here):
-                self._well()
+            try:
+                if self._act(here):
+                    self._well()
+            finally:
+                self._note_arms()
             if len(here) < len(self._posts):
                 self._away_s = min(max(2 * self._away_s, poll_s), _LONGEST_AWAY_S)
                 return self._away_s if not here else poll_s
@@ -473,11 +477,19 @@ class _Guard:
             f"{device.name} generation {number}"
             for device, number in zip(post.devices, generations, strict=True)
         )
-        self._log(f"{why}; armed{took}: {armed}")
-        if kept is not None:
-            url = post.url.partition("?")[0]
-            self._ledger.note(GIVEN_UP, over, by="guard", target=url, kept=str(kept.resolve()))
-        note_armed(post.devices, over, generations, by="guard", ledger=self._ledger)
+        where = f" at {post.url.partition('?')[0]}" if len(self._posts) > 1 else ""
+        self._log(f"{why}; armed{took}: {armed}{where}")
+        self._to_note.append((post, over, generations, kept))
+
+    def _note_arms(self) -> None:
+        """Write down what was armed over; after all are armed, for each line waits for the disk."""
+        for post, over, generations, kept in self._to_note:
+            if kept is not None:
+                url = post.url.partition("?")[0]
+                place = str(kept.resolve())
+                self._ledger.note(GIVEN_UP, over, by="guard", target=url, kept=place)
+            note_armed(post.devices, over, generations, by="guard", ledger=self._ledger)
+        self._to_note = []
 
     def _prune(self) -> None:
         gone = superfluous(self._directory, self._keep)

@@ -64,7 +64,7 @@ def test_a_web_hook_gets_the_event_by_post() -> None:
 
 
 def test_a_web_hook_that_is_not_there_is_a_line(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(telling.time, "sleep", lambda _: None)
+    monkeypatch.setattr("time.sleep", lambda _: None)
     (line,) = tellers([], ["http://127.0.0.1:1/x?token=secret"], []).tell(EVENT)
     assert line.startswith("--webhook http://127.0.0.1:1/x: not told in 3 tries")
 
