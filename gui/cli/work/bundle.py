@@ -10,12 +10,12 @@ from collections.abc import Sequence
 from importlib.metadata import version
 from pathlib import Path
 
+from freezeframe.capture.custody.store import LOG
 from freezeframe.capture.errors import InputError
 from freezeframe.capture.folder.one_file import SUFFIX, files_below, pack
 from freezeframe.capture.folder.opening import open_capture
 from freezeframe.capture.folder.salvage import examine_any, salvage
 from freezeframe.capture.folder.samples import SampleFolder
-from freezeframe.capture.recorder.guard import LOG
 from freezeframe.capture.tool import tool_version
 from freezeframe.gui.cli.output import count_text, emit_json
 from freezeframe.gui.cli.reading import refuse_missing
