@@ -15,7 +15,7 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
-from freezeframe.analyzers.card.claims import RECORDER_SUSPECT
+from freezeframe.analyzers.card.claims import LAW_BROKEN, NONE_KNOWN, RECORDER_SUSPECT
 from freezeframe.analyzers.contract import UNDETERMINED, Finding, run_analyzer
 from freezeframe.analyzers.diagnosis import (
     clock_drift,
@@ -46,6 +46,7 @@ from freezeframe.analyzers.witness.gate import judged, vetoed_by_register
 from freezeframe.analyzers.witness.gate import rank as sureness
 from freezeframe.analyzers.witness.gate import told as answered
 from freezeframe.analyzers.witness.looked import looked_at, not_seen
+from freezeframe.analyzers.witness.next_step import next_command
 from freezeframe.capture.card.roles import EVENT_LOG, Roles
 from freezeframe.capture.folder.reader import CaptureFolder, as_recording
 from freezeframe.capture.notebook import ShownInNotebooks
@@ -85,6 +86,7 @@ NAMES: tuple[str, ...] = (
 )
 """The faults that can be named."""
 
+_NOT_DECIDED = (UNDETERMINED, NONE_KNOWN, LAW_BROKEN)
 _SEEN_CYCLES = 8
 _DIGITS = 3
 _BUS = 0
@@ -158,7 +160,11 @@ def explain(
     case = Case(Facts(view))
     findings, healthy = rank(case, off)
     findings = [
-        replace(answered(case, finding), place=place_text(view.roles, finding))
+        replace(
+            answered(case, finding),
+            place=place_text(view.roles, finding),
+            next=next_command(case, finding) if finding.diagnosis in _NOT_DECIDED else "",
+        )
         for finding in findings
     ]
     first_bad = first_bad_taps(view, run_analyzer(CrcVerdicts(), [view]))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import textwrap
 from collections.abc import Sequence
 from typing import Any
@@ -152,7 +153,7 @@ def confidence_text(finding: Finding) -> str:
     """Return how sure a name is, with its count: ``0.99 (300 of 300)``, ``0.89 (412 of 415)``, ``not counted``."""
     if not finding.counted:
         return "not counted"
-    return f"{finding.confidence:.2f} ({finding.counted})"
+    return f"{math.floor(100 * finding.confidence) / 100:.2f} ({finding.counted})"
 
 
 def _rows(evidence: Evidence) -> list[str]:

@@ -148,6 +148,13 @@ ADVICE: dict[str, Advice] = {
             "disconnect.",
         ),
     ),
+    "recorder-suspect": Advice(
+        "the recorder's own memory or a register is wrong at {place}, not the card",
+        (
+            "Capture again: an upset of a memory is gone with the next arm.",
+            "Where it comes back at the same slot or bit, test that memory.",
+        ),
+    ),
     UNDETERMINED: Advice(
         "the recording does not decide between causes at {place}",
         (
@@ -194,6 +201,8 @@ def next_steps(
     """
     advice = _advice(finding)
     steps = advice.steps if advice else (_REPEAT,)
+    if finding.next:
+        steps = (f"What would tell most: {finding.next}", *steps)
     if finding.diagnosis != UNDETERMINED or capture is None:
         return steps
     return (*_still_to_be_had(capture, trace), *steps)
