@@ -1,6 +1,6 @@
 """The tables of the fault files in the documentation: what speaks for and against each name, and the vocabulary.
 
-``python -m freezeframe.analyzers.witness.page`` writes them anew between their marks in docs/diagnosis.md and docs/fault-file.md.
+``python -m freezeframe.analyzers.witness.page`` writes them anew between their marks in diagnosis.md and fault-file.md.
 """
 
 from __future__ import annotations
