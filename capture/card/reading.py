@@ -8,6 +8,7 @@ import tomllib
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from difflib import get_close_matches
+from functools import cache
 from pathlib import Path
 from typing import Any, TypeVar, get_args, get_origin, get_type_hints
 
@@ -143,9 +144,15 @@ def told(problems: Iterable[Problem], name: str, lines: Mapping[tuple[str | int,
     return "\n".join([f"{name}:{line}: {what}" for line, what in found[:_SHOWN]] + more)
 
 
+@cache
+def _hints(whole: type[Struct]) -> dict[str, Any]:
+    """Return the types of a structure's fields; worked out once, a sweep asks ten thousand times."""
+    return get_type_hints(whole, include_extras=True)
+
+
 def _shape_problems(said: Mapping[str, Any], whole: type[Struct]) -> Iterator[Problem]:
     """Check each table by itself, so that one wrong table does not hide the others."""
-    kinds = get_type_hints(whole, include_extras=True)
+    kinds = _hints(whole)
     known = {field.encode_name: field for field in fields(whole)}
     for name in said:
         if name not in known:

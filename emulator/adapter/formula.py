@@ -6,6 +6,7 @@ import ast
 import math
 import operator
 from collections.abc import Callable, Mapping
+from functools import lru_cache
 
 _TWO: dict[type[ast.operator], Callable[[float, float], float]] = {
     ast.Add: operator.add,
@@ -27,7 +28,7 @@ def evaluated(text: str, parameters: Mapping[str, float]) -> int | float:
     if len(text) > _MOST:
         raise ValueError(f"a formula of {len(text)} characters; at most {_MOST}")
     try:
-        value = _value(ast.parse(text.strip(), mode="eval").body, parameters)
+        value = _value(_parsed(text.strip()), parameters)
     except SyntaxError:
         raise ValueError(f"{text.strip()!r} is no formula") from None
     except ZeroDivisionError:
@@ -35,6 +36,11 @@ def evaluated(text: str, parameters: Mapping[str, float]) -> int | float:
     if not math.isfinite(value):
         raise ValueError(f"{text.strip()!r} is {value}")
     return int(value) if float(value).is_integer() else value
+
+
+@lru_cache(1024)
+def _parsed(text: str) -> ast.expr:
+    return ast.parse(text, mode="eval").body
 
 
 def _value(node: ast.expr, parameters: Mapping[str, float]) -> float:

@@ -10,7 +10,7 @@ from freezeframe.gui.cli.options import ForceOption, JsonOption, argument, optio
 from freezeframe.gui.places import refuse_evidence, refuse_taken
 
 ProfileArgument = Annotated[
-    str, argument("PROFILE", "Of stages: a name ('list' shows them), or a TOML file.")
+    str, argument("PROFILE", "A name ('list' shows those of stages), or a TOML file.")
 ]
 SetOption = Annotated[
     list[str] | None,
@@ -43,7 +43,8 @@ def run(
 
     Prints throughput, latency, what each resource was occupied for, the exact bound beside the
     simulation, what makes it, and what 1 % of speed of each part is worth. With --set the profile stands
-    beside its change. With --sweep there is a line for each point; sweeps use all cores.
+    beside its change. With --sweep there is a line for each point; sweeps use all cores. A card down to its
+    cycles, such as forth, is run as the emulated pair instead.
 
     \b
     Examples:
@@ -52,6 +53,7 @@ def run(
       freezeframe what-if cim250 --set depth=2 --set stage.fc.uses='[second]'
       freezeframe what-if cim250 --sweep size_B=64..65536 --sweep depth=1,2,3 -o cim250.svg
       freezeframe what-if cim250-both --set M_o_us=1000 --json
+      freezeframe what-if forth-coarse --set flows.credit_unit_words=64
     """
     if output is not None:
         if not sweep:

@@ -59,7 +59,10 @@ def test_a_sweep_prints_a_line_a_point_and_draws_it(tmp_path: Path) -> None:
     ("arguments", "says"),
     [
         (("nowhere",), "profile 'nowhere' does not exist"),
-        (("forth",), "profile forth is a card down to its cycles"),
+        (("forth", "--set", "flows.activ=3"), "profile forth: unknown key flows.activ; [flows] has count, active"),
+        (("forth", "--set", "depth=3"), "--set depth=3: a card's profile has keys section.name"),
+        (("forth", "--set", "workload=x"), "--set workload: 'x' is none; there are single-8B"),
+        (("forth", "--sweep", "flows.active=1,2", "-o", "x.svg"), "its points are not drawn"),
         (("cim250", "--set", "depth"), "--set 'depth': it must be KEY=VALUE"),
         (("cim250", "--set", "dept=2"), "did you mean depth?"),
         (("cim250", "--set", "depth=0"), "pool.depth.tokens: 0 is not a whole number"),
@@ -73,3 +76,13 @@ def test_bad_input_is_one_line(arguments: tuple[str, ...], says: str) -> None:
     assert done.code == 2
     assert says in done.err
     assert done.err.count("\n") == 1
+
+
+@pytest.mark.slow
+def test_finer_credits_of_the_forth_card_are_worth_what_its_paper_says() -> None:
+    done = run_inside("what-if", "forth-coarse", "--set", "flows.credit_unit_words=64", "--json")
+    assert (done.code, done.err) == (0, "")
+    coarse, fine = json.loads(done.out)["points"]
+    assert coarse["settings"] == {} and fine["settings"] == {"flows.credit_unit_words": 64}
+    assert 10 <= 100 * (fine["throughput_MBps"] / coarse["throughput_MBps"] - 1) <= 15
+    assert coarse["waits_per_ms"] > 10 and fine["waits_per_ms"] == 0

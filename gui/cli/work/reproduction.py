@@ -26,6 +26,7 @@ from freezeframe.gui.cli.work.session import open_logged, open_session
 
 _WAIT_S = 120.0  # for the traffic of one experiment
 _POLL_S = 0.05
+_PS_PER_MS = 10**9
 _FAST = 0.0  # speed: as fast as one core simulates
 
 
@@ -218,6 +219,19 @@ def _pull(url: str, path: Path) -> None:
         report = pull(target, path, freeze=True)
     if not report.complete:
         raise TargetError(f"{url}: the pull brought home only a part of the recording")
+
+
+def waits_per_ms(run: Run) -> float:
+    """Return how often A waited for credit in a millisecond, over what its event log holds.
+
+    Raises:
+        LookupError: the log is empty.
+    """
+    times_ps = run.view.logs["A"].t_ps
+    span_ps = int(times_ps[-1] - times_ps[0]) if len(times_ps) else 0
+    if not span_ps:
+        raise LookupError(f"{run.experiment.name}: the event log of A is empty")
+    return int((run.view.trace.intervals["device"] == "A").sum()) * _PS_PER_MS / span_ps
 
 
 def figure(run: Run, analysis: str, name: str) -> Measured:

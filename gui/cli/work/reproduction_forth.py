@@ -8,7 +8,14 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from functools import partial
 
-from freezeframe.gui.cli.work.reproduction import Experiment, Measured, Quantity, Run, figure
+from freezeframe.gui.cli.work.reproduction import (
+    Experiment,
+    Measured,
+    Quantity,
+    Run,
+    figure,
+    waits_per_ms,
+)
 
 Runs = Mapping[str, Run]
 
@@ -17,7 +24,6 @@ _COARSE, _FINE = "forth-coarse", "forth-fine"
 _PHASES = ("send-initiation", "send-DMA", "send-NIC", "recv-NIC", "recv-DMA")
 _WRITES = 4  # 32-bit words of a descriptor: docs/formats.md section 5
 _NS_PER_S = 10**9
-_PS_PER_MS = 10**9
 
 
 _KINDS = {  # all others emerge
@@ -91,15 +97,7 @@ def _change(runs: Runs, *, before: str, after: str, by: str, names: tuple[str, s
 
 def _waits(runs: Runs, *, before: str, after: str) -> Measured:
     """Return the change of back-pressure events a millisecond, over what the event logs hold."""
-    rates = []
-    for name in (before, after):
-        view = runs[name].view
-        times_ps = view.logs["A"].t_ps
-        span_ps = int(times_ps[-1] - times_ps[0]) if len(times_ps) else 0
-        if not span_ps:
-            raise LookupError(f"{name}: the event log of A is empty")
-        intervals = view.trace.intervals
-        rates.append(int((intervals["device"] == "A").sum()) * _PS_PER_MS / span_ps)
+    rates = [waits_per_ms(runs[name]) for name in (before, after)]
     if not rates[0]:
         raise LookupError(f"{before}: the sender never waited for credit")
     return Measured(

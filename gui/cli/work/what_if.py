@@ -9,10 +9,19 @@ from typing import Any
 from freezeframe.capture.errors import InputError
 from freezeframe.emulator.adapter.outcome import Outcome, run_adapter
 from freezeframe.emulator.adapter.reading import load_adapter
-from freezeframe.emulator.adapter.what_if import Point, Worth, sweep, value_of, values_of, worths
+from freezeframe.emulator.adapter.what_if import (
+    Point,
+    Worth,
+    grid,
+    sweep,
+    value_of,
+    values_of,
+    worths,
+)
 from freezeframe.emulator.profile_files import profile_file, profile_names
 from freezeframe.gui.cli.compiling import compile_notice
 from freezeframe.gui.cli.output import emit_json, progress_bar, table
+from freezeframe.gui.cli.work.what_if_card import card_points
 from freezeframe.gui.plots.curves import Curve, draw_curves
 from freezeframe.gui.text import printable
 
@@ -38,6 +47,10 @@ def one_point(name: str, changes: Sequence[str], *, json: bool) -> None:
         InputError: the profile or a setting is wrong.
     """
     settings = _settings(changes)
+    file = profile_file(name)
+    if not file.by_stages:
+        card_points(file, [{}, settings] if settings else [{}], json=json)
+        return
     with compile_notice():
         base = run_adapter(load_adapter(name))
         changed = run_adapter(load_adapter(name, settings)) if settings else None
@@ -123,6 +136,12 @@ def sweep_points(
             ranges[key] = values_of(values)
         except ValueError as error:
             raise InputError(f"--sweep {key}: {error}") from None
+    file = profile_file(name)
+    if not file.by_stages:
+        if output is not None:
+            raise InputError(f"-o: {name} is a card down to its cycles; its points are not drawn")
+        card_points(file, [{}, *({**settings, **point} for point in grid(ranges))], json=json)
+        return
     base = load_adapter(name, {**settings, **{key: values[0] for key, values in ranges.items()}})
     with compile_notice(), progress_bar(name, "points") as update:
         points = sweep(base, settings, ranges, lambda done, total: update(done, total, ""))
