@@ -147,8 +147,8 @@ class RegisterImage:
         Raises:
             KeyError: the register was not read. ValueError: as `value`.
         """
-        address = self._map.offset(name, *indices)
-        return RegisterImage({**self._words, address: self._words[address] ^ 1 << bit}, self._map)
+        address = self.map.offset(name, *indices)
+        return RegisterImage({**self._words, address: self._words[address] ^ 1 << bit}, self.map)
 
     def field(self, name: str, field: str, *indices: int) -> int | None:
         """Return one field of a register; None when the register was not read."""
