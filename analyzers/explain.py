@@ -42,11 +42,13 @@ from freezeframe.analyzers.witness.answers import (
     unexplained,
 )
 from freezeframe.analyzers.witness.case import Case
+from freezeframe.analyzers.witness.declared import Declared
 from freezeframe.analyzers.witness.gate import judged, vetoed_by_register
 from freezeframe.analyzers.witness.gate import rank as sureness
 from freezeframe.analyzers.witness.gate import told as answered
 from freezeframe.analyzers.witness.looked import looked_at, not_seen
 from freezeframe.analyzers.witness.next_step import next_command
+from freezeframe.analyzers.witness.own_faults import matched
 from freezeframe.capture.card.roles import EVENT_LOG, Roles
 from freezeframe.capture.folder.reader import CaptureFolder, as_recording
 from freezeframe.capture.notebook import ShownInNotebooks
@@ -142,7 +144,9 @@ class Explanation(ShownInNotebooks):
 
 
 def explain(
-    capture: CaptureFolder | Path | str, devices: Sequence[str] | None = None
+    capture: CaptureFolder | Path | str,
+    devices: Sequence[str] | None = None,
+    own: Sequence[Declared] = (),
 ) -> Explanation:
     """Return what went wrong in a capture, best finding first; no finding for a clean one.
 
@@ -150,8 +154,9 @@ def explain(
         capture: the recording of a card, opened or by its path.
         devices: names of the devices whose recordings may be used; all without. With one end only the
             answer is right or ``undetermined``.
+        own: faults of one's own, which are looked for as well.
     Raises:
-        InputError: the capture cannot be opened, or has no such device.
+        InputError: the capture cannot be opened, has no such device, or its card not what an own fault needs.
         CaptureFormatError: a device states a clock of 0 Hz.
     """
     view = CaptureView(as_recording(capture), devices)
@@ -159,6 +164,9 @@ def explain(
     off = not_asked(view.roles.card)
     case = Case(Facts(view))
     findings, healthy = rank(case, off)
+    mine = list(matched(case, own))
+    open_ = not findings or findings[0].diagnosis in _NOT_DECIDED
+    findings = [*mine, *findings] if open_ else [*findings, *mine]
     findings = [
         replace(
             answered(case, finding),

@@ -145,7 +145,7 @@ def _wrong_value(table: str, name: str, value: object) -> Iterator[str]:
         yield f"{table}: {name!r} is no witness; there are {', '.join(WITNESSES)}"
         return
     known = WITNESSES[name].values
-    listed = value if isinstance(value, list) else [value]
+    listed: list[object] = value if isinstance(value, list) else [value]
     for each in listed:
         if each not in known:
             yield f"{table}: {name} = {each!r}: it has the values {', '.join(known)}"

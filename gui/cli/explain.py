@@ -21,6 +21,10 @@ ExplainedArgument = Annotated[
 ]
 _NONE = "none"  # among the candidates: what was seen fits a card without a fault as well
 
+FaultsOption = Annotated[
+    Path | None,
+    typer.Option("--faults", metavar="DIR", help="Look for the faults of these files, too."),
+]
 FailOption = Annotated[
     bool, typer.Option("--fail-on-findings", help="Exit with 1 when something is certainly wrong.")
 ]
@@ -30,6 +34,7 @@ def run(
     capture: ExplainedArgument,
     device: DevicesOption = None,
     fail_on_findings: FailOption = False,
+    faults: FaultsOption = None,
     salvage: SalvageOption = False,
     json: JsonOption = False,
 ) -> None:
@@ -44,11 +49,14 @@ def run(
       freezeframe explain fault.ff
       freezeframe explain fault.ff --json
       freezeframe explain fault.ff --device A
+      freezeframe explain fault.ff --faults our-faults
       freezeframe explain lab.pcapng
     """
     if is_packets(capture):
-        if device:
-            raise InputError(f"--device: is for captures of cards, and {capture} holds packets")
+        if device or faults is not None:
+            raise InputError(
+                f"--device and --faults: are for captures of cards, and {capture} holds packets"
+            )
         from freezeframe.gui.cli.work.packet_explanation import show_packet_explanation
 
         broken = show_packet_explanation(capture, json=json)
@@ -59,6 +67,10 @@ def run(
     from freezeframe.gui.cli.work.captures import card_folder, opened
 
     card = card_folder(capture)
+    if card is not None and faults is not None:
+        raise InputError(
+            f"--faults: is for captures of the built-in card, and {capture} is of a described one"
+        )
     if card is not None:
         from freezeframe.gui.cli.work.card_capture import show_card_explanation
 
@@ -69,6 +81,6 @@ def run(
     folder = opened(capture, device)
     from freezeframe.gui.cli.work.explain import show_explanation
 
-    explanation = show_explanation(folder, device, json=json)
+    explanation = show_explanation(folder, device, faults, json=json)
     if fail_on_findings and any(_NONE not in f.candidates for f in explanation.findings):
         raise typer.Exit(EXIT_FINDINGS)

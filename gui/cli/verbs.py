@@ -61,6 +61,7 @@ VERBS: tuple[Verb, ...] = (
     Verb("console", "Read what the C hooks print on a card's serial port.", _DEVICE),
     Verb("explain", "Say what went wrong, where and when, with the evidence.", _CAPTURE),
     Verb("check", "Check that counters, registers and traces add up.", _CAPTURE),
+    Verb("learn", "Write a fault file from a good and a bad capture.", _CAPTURE),
     Verb("diff", "Compare a good and a bad run: what differs, and where first.", _CAPTURE),
     Verb("open", "Show captures, files and live cards in a window.", _CAPTURE),
     Verb("analyze", "Run analyses: throughput, credits, latency and others.", _CAPTURE),

@@ -7,12 +7,15 @@ from pathlib import Path
 import pytest
 
 from freezeframe.analyzers.contract import Evidence, Finding
+from freezeframe.analyzers.explain import explain
 from freezeframe.analyzers.witness import counted as counts_of
 from freezeframe.analyzers.witness.counted import Count, counted_for
 from freezeframe.analyzers.witness.declared import read_fault, shipped
+from freezeframe.analyzers.witness.own_faults import learned, own_faults
 from freezeframe.analyzers.witness.page import pages
 from freezeframe.analyzers.witness.vocabulary import WITNESSES
 from freezeframe.capture.errors import InputError
+from freezeframe.capture.folder import CaptureFolder
 from freezeframe.emulator.faults.registry import FAULTS
 from freezeframe.gui.cli.explanation_text import confidence_text
 from tests.analyzers.bench_pair import Crossing, Pair
@@ -249,6 +252,62 @@ def test_a_fault_file_that_cannot_be_used_is_one_clear_line(
         read_fault(path)
     assert said in str(refused.value) and str(refused.value).startswith(str(path))
     assert len(refused.value.lines) == 1
+
+
+# -- faults of one's own -----------------------------------------------------------------------------
+
+
+def flipped(tmp_path: Path, name: str, seed: int, errors: int = 1) -> CaptureFolder:
+    """Return a capture with a flipped bit on the link in another packet and word by the seed."""
+    pair, hit = busy(seed=seed, causes=PAY)
+    for counter, value in (("header_errors", 0), ("length_errors", 0), ("payload_errors", errors)):
+        pair.counter("B", counter, value)
+    pair.set("B", "ctl.generation", value=1)
+    alter(hit, "rx_enq", 4 + seed, 1 << seed)
+    return pair.write(tmp_path / name)
+
+
+def test_what_a_bad_capture_alone_has_is_learned_and_found_again(tmp_path: Path) -> None:
+    good = quiet()[0].write(tmp_path / "good.ff")
+    text = learned(good, flipped(tmp_path, "bad.ff", 3), "our-flip", "payload-bit-flip")
+    assert '[claim]\nwhat = "altered"\nunit = "word"\nat = "tx_deq->rx_enq"\n' in text
+    assert 'checker = "counted"' in text and "0x" not in text
+    (tmp_path / "faults").mkdir()
+    (tmp_path / "faults" / "our-flip.toml").write_text(text)
+    faults = own_faults(tmp_path / "faults")
+    later = explain(flipped(tmp_path, "later.ff", 9), own=faults).findings
+    assert [finding.diagnosis for finding in later] == ["payload-bit-flip", "our-flip"]
+    assert explain(good, own=faults).findings == []
+    other = explain(flipped(tmp_path, "other.ff", 5, errors=0), own=faults).findings
+    assert "our-flip" not in [finding.diagnosis for finding in other]
+
+
+def test_two_captures_that_have_the_same_teach_nothing(tmp_path: Path) -> None:
+    one, two = flipped(tmp_path, "one.ff", 3), flipped(tmp_path, "two.ff", 4)
+    with pytest.raises(InputError, match="nothing stands in it that does not stand in"):
+        learned(one, two, "x", "nothing")
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ('name = "x"\n[for]\nwords = "equal"', "[claim] has no what"),
+        ('name = "x"\n[claim]\nwhat="gone"\nunit="word"\nat="y"\n[for]\nwords="equal"', "claim.what = 'gone'"),
+        (
+            'name = "x"\nneeds = ["wings"]\n[claim]\nwhat="bad"\nunit="packet"\nat="y"\n[for]\nwords="equal"',
+            "needs 'wings'",
+        ),
+        (
+            'name = "word-omitted"\n[claim]\nwhat="bad"\nunit="packet"\nat="y"\n[for]\nwords="equal"',
+            "is a name that ships",
+        ),
+    ],
+)  # fmt: skip
+def test_an_own_fault_that_cannot_be_asked_is_refused(tmp_path: Path, text: str, said: str) -> None:
+    (tmp_path / "x.toml").write_text(text)
+    with pytest.raises(InputError) as refused:
+        own_faults(tmp_path)
+    assert said in str(refused.value)
 
 
 def test_the_tables_of_the_documentation_are_those_of_the_fault_files() -> None:

@@ -1,0 +1,133 @@
+"""Faults of one's own: files that are matched in a capture, and learned from a good and a bad one.
+
+A file's claim says what of what unit happened at which stretch, tap, law or cause; witnesses must agree or be silent.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from freezeframe.analyzers.contract import Finding, Says
+from freezeframe.analyzers.diagnosis.needs import known_need, lacking
+from freezeframe.analyzers.facts import Facts
+from freezeframe.analyzers.view import CaptureView
+from freezeframe.analyzers.witness.case import Case
+from freezeframe.analyzers.witness.claims import UNITS, WHATS, General, general_claims, pattern
+from freezeframe.analyzers.witness.declared import Declared, read_fault, shipped
+from freezeframe.analyzers.witness.gate import heard, pattern_of
+from freezeframe.capture.errors import InputError
+from freezeframe.capture.folder import CaptureFolder
+
+_CLAIM = ("what", "unit", "at")
+_NAME = re.compile(r"[a-z0-9]+(-[a-z0-9]+)*")
+
+
+def own_faults(folder: Path) -> list[Declared]:
+    """Return the faults of a folder's ``*.toml`` files, in the order of their names.
+
+    Raises:
+        InputError: there is no such folder, no file in it, or one that cannot be used; a line each names the file.
+    """
+    if not folder.is_dir():
+        raise InputError(f"{folder}: there is no such folder of fault files")
+    paths = sorted(folder.glob("*.toml"))
+    if not paths:
+        raise InputError(f"{folder}: no fault file (NAME.toml) is in it")
+    return [_checked(path) for path in paths]
+
+
+def _checked(path: Path) -> Declared:
+    fault = read_fault(path)
+    claim = fault.claim
+    for key in _CLAIM:
+        if not isinstance(claim.get(key), str):
+            raise InputError(f"{path}: [claim] has no {key}; it says what, unit and at")
+    for key, known in (("what", WHATS), ("unit", UNITS)):
+        if claim[key] not in known:
+            raise InputError(f"{path}: claim.{key} = {claim[key]!r}; there are {', '.join(known)}")
+    for need in fault.needs:
+        if not known_need(need):
+            raise InputError(f"{path}: needs {need!r}, which no card file says")
+    if fault.name in shipped():
+        raise InputError(f"{path}: {fault.name} is a name that ships; give it another")
+    return fault
+
+
+def matched(case: Case, faults: Sequence[Declared]) -> Iterator[Finding]:
+    """Yield a finding for each fault whose claim stands and that no witness is against.
+
+    Raises:
+        InputError: a fault needs what the card has not.
+    """
+    claims = {claim.key: claim for claim in general_claims(case)}
+    for fault in faults:
+        lacks = list(lacking(case.facts.view.roles, fault))
+        if lacks:
+            raise InputError(f"fault {fault.name}: the card has not {'; '.join(lacks)}")
+        claim = claims.get((fault.claim["what"], fault.claim["unit"], fault.claim["at"]))
+        if claim is not None:
+            finding = _judged(case, fault, claim)
+            if finding is not None:
+                yield finding
+
+
+def _judged(case: Case, fault: Declared, claim: General) -> Finding | None:
+    witnesses = heard(case, claim.seen, fault)
+    says = [witness.says for witness in witnesses]
+    if Says.AGAINST in says or Says.FOR not in says:
+        return None
+    what, unit, at = claim.key
+    text = f"{fault.doc or fault.name} It was seen as: {what}, {unit}, at {at}."
+    return replace(
+        claim.seen,
+        diagnosis=fault.name,
+        text=text,
+        general=fault.is_a,
+        witnesses=witnesses,
+        pattern=pattern_of(case, claim.seen, witnesses),
+        falsifier=f"It would be wrong if {fault.falsifier}." if fault.falsifier else "",
+    )
+
+
+def learned(good: CaptureFolder, bad: CaptureFolder, name: str, called: str) -> str:
+    """Return a fault file: the first claim that stands in the bad capture and not in the good one, with its witnesses.
+
+    Args:
+        called: what the bad one is explained as.
+    Raises:
+        InputError: the name is none, or nothing stands in the bad capture alone.
+    """
+    if not _NAME.fullmatch(name):
+        raise InputError(f"--name {name!r}: small letters and digits, with - between them")
+    if name in shipped():
+        raise InputError(f"--name {name}: a fault that ships has this name; give another")
+    fine, wrong = Case(Facts(CaptureView(good))), Case(Facts(CaptureView(bad)))
+    before = {claim.key: claim for claim in general_claims(fine)}
+    alone = [claim for claim in general_claims(wrong) if claim.key not in before]
+    if not alone:
+        raise InputError(
+            f"{bad.path}: nothing stands in it that does not stand in {good.path}; nothing was written"
+        )
+    first = alone[0]
+    seen = pattern(wrong, first)
+    if not seen:
+        raise InputError(
+            f"{bad.path}: every witness of what it alone has is silent; nothing was written"
+        )
+    also = "; ".join(" ".join(claim.key) for claim in alone[1:])
+    lines = [
+        f'name = "{name}"',
+        f'doc = "Learned from {bad.path.name} beside {good.path.name}; explain said {called}."',
+        f'falsifier = "another capture of it has not {" ".join(first.key)}"',
+        f"# In {good.path.name} this claim stood 0 times; in {bad.path.name} alone stood also: {also or 'nothing'}.",
+        "",
+        "[claim]",
+        *(f'{key} = "{value}"' for key, value in zip(_CLAIM, first.key, strict=True)),
+        "",
+        "[for]",
+        *(f'{witness} = "{value}"' for witness, value in seen.items()),
+    ]
+    return "\n".join(lines) + "\n"
