@@ -6,14 +6,13 @@ queues, RDMA Writes, Read Responses. Everything is bounded; memory that was neve
 
 from __future__ import annotations
 
-from mmap import mmap
 from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from freezeframe.capture.packets.block import MOST_PACKETS
-from freezeframe.decoders.net.tcp_state import MOST_CONNECTIONS
+from freezeframe.decoders.net.tcp_state import MOST_CONNECTIONS, touched_only
 
 SLOTS = MOST_CONNECTIONS + MOST_PACKETS  # those closed in a block keep theirs until its end
 LANES = 6  # queues 0 to 3, then:
@@ -173,8 +172,7 @@ class Pieces(NamedTuple):
 
 def new_state(*, payload: bool) -> Records:
     """Return a state of nothing, ``(1,)`` of `STATE`."""
-    # Pages of 4 KB as they are touched; numpy asks for those of 2 MB.
-    state = np.frombuffer(mmap(-1, STATE.itemsize), STATE)
+    state = touched_only(1, STATE)
     record = state[0]
     record["hold_next"][:-1] = np.arange(1, MOST_HOLDS)
     record["hold_next"][-1] = -1

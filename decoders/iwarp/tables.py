@@ -82,8 +82,8 @@ def fpdu_table(rows: Rows, connections: Connections, sources: Sources, kernel: A
         "error": names(bad, REASONS, checked=False),
         "packet_begin": _numbers(of["packet_begin"]),
         "length_B": _numbers(of["length"]),
-        "tagged": _bools(tagged),
-        "last": _bools(control & 0x40 != 0),
+        "tagged": whole(tagged),
+        "last": whole(control & 0x40 != 0),
         "ddp_version": _numbers(control & 3),
         "rdmap_version": _numbers(rdmap >> 6),
         "opcode": _numbers(rdmap & 15),
@@ -139,7 +139,7 @@ def operation_table(rows: Rows, connections: Connections, sources: Sources) -> p
         "source_to": _some(_pattern(of["source_to"]), asked),
         "t_answer_ps": _some(of["t_answer_ps"], of["answered"] > 0),
         "latency_ps": _numbers(of["t_end_ps"] - of["t_ps"]),
-        "whole": _bools(of["whole"] > 0),
+        "whole": whole(of["whole"] > 0),
     }
     return _table(operation_schema(), filled, of)
 
@@ -277,10 +277,6 @@ def _numbers(values: npt.NDArray[Any]) -> pa.Array:
 def _pattern(values: npt.NDArray[Any]) -> npt.NDArray[np.int64]:
     """Return 64-bit words as bit patterns of int64, as all tables keep them."""
     return np.array(values).view(np.int64)
-
-
-def _bools(values: npt.NDArray[np.bool_]) -> pa.Array:
-    return pa.array(values)
 
 
 def _some(values: npt.NDArray[Any], there: npt.NDArray[np.bool_]) -> pa.Array:

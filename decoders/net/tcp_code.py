@@ -30,6 +30,7 @@ from freezeframe.decoders.net.tcp_streams import (
 Int64 = npt.NDArray[np.int64]
 
 _PS_PER_S = 10**12
+_PART = 1 << 12  # connections whose texts and columns are made at a time: all may end at once
 _COUNTS = {  # name of the column, without its unit: what it counts, and the unit
     "packets": (place.PACKETS, ""),
     "wire": (place.WIRE_B, "_B"),
@@ -118,9 +119,12 @@ def decode_tcp(
 
 def connection_table(pieces: StreamPieces) -> pa.Table:
     """Return the connections that ended with these pieces."""
-    closed = pieces.kind == CLOSED
-    if not closed.any():
-        return pa.Table.from_batches([], connection_schema())
+    closed = np.flatnonzero(pieces.kind == CLOSED)
+    parts = [_ended_ones(pieces, closed[at : at + _PART]) for at in range(0, len(closed), _PART)]
+    return pa.concat_tables(parts or [pa.Table.from_batches([], connection_schema())])
+
+
+def _ended_ones(pieces: StreamPieces, closed: npt.NDArray[np.intp]) -> pa.Table:
     slot, why, of = pieces.slot[closed], pieces.aux[closed], pieces.connections
     side = [_Side(of, s, slot) for s in (0, 1)]
     sent = [each[place.PACKETS] > 0 for each in side]

@@ -84,10 +84,17 @@ _RECORD = np.dtype(
 """All in one record: kernels hand on a pointer, where each array of a tuple is seven arguments more."""
 
 
+def touched_only(count: int, dtype: npt.DTypeLike) -> npt.NDArray[Any]:
+    """Return zeros, ``(count,)``, that take memory a page of 4 KB at a time, where they are touched.
+
+    numpy asks for pages of 2 MB: the first values of ten long rows would take 20 MB.
+    """
+    return np.frombuffer(mmap(-1, count * np.dtype(dtype).itemsize), dtype)
+
+
 def new_state() -> npt.NDArray[Any]:
     """Return the state of a capture that begins, ``(1,)`` of `_RECORD`; most is touched only when needed."""
-    # Pages of 4 KB as they are touched; numpy asks for those of 2 MB.
-    state = np.frombuffer(mmap(-1, _RECORD.itemsize), _RECORD)
+    state = touched_only(1, _RECORD)
     record = state[0]
     now = record["now"]
     now[[HOLES_BEGIN, HOLES_END]] = -1

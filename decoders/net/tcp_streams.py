@@ -34,6 +34,7 @@ from freezeframe.decoders.net.tcp_state import (
     RST,
     SYN,
     new_state,
+    touched_only,
 )
 
 __all__ = [
@@ -127,6 +128,10 @@ class StreamPieces:
         return self.buffer[begin : begin + int(self.length[piece])].tobytes()
 
 
+def _rows_of(pieces: int) -> Int64:
+    return touched_only(place.PIECE_ROWS * pieces, np.int64).reshape(place.PIECE_ROWS, pieces)
+
+
 class TcpStreams:
     """All TCP connections of a capture, fed block by block."""
 
@@ -135,7 +140,7 @@ class TcpStreams:
         self._state = new_state()
         self._now = self._state[0]["now"]
         self._now[place.SAY_AGAIN] = retransmissions
-        self._out = np.empty((place.PIECE_ROWS, 1 << 12), np.int64)
+        self._out = _rows_of(1 << 12)
         self._t_ps = 0  # of the packet before
         self._connections = Connections(self._state[0]["connection"], self._state[0]["side"])
 
@@ -167,7 +172,7 @@ class TcpStreams:
         held = place.PAGES - int(now[place.FREE_PAGES])
         most = 16 * count + 4 * held + (5 * int(now[place.LIVE]) if last else 0) + 1024
         if self._out.shape[1] < most:
-            self._out = np.empty((place.PIECE_ROWS, most), np.int64)
+            self._out = _rows_of(most)
         now[place.PIECES] = 0
         packets = (
             self._out, buffer, block.offset, block.length, block.wire_B, block.t_ps, block.linktype, block.first

@@ -11,20 +11,24 @@ from __future__ import annotations
 import ctypes
 from typing import Any
 
+import pyarrow as pa
 from numba.core.caching import Cache, FunctionCache
 from numba.core.runtime.nrt import rtsys
 
-_TRIM_THRESHOLD, _TOP_PAD, _MMAP_THRESHOLD = -1, -2, -3  # parameters of mallopt
+_TRIM_THRESHOLD, _TOP_PAD, _MMAP_THRESHOLD, _ARENA_MAX = -1, -2, -3, -8  # parameters of mallopt
 _KEPT_B = 1 << 27
 _AT_ONCE_B = 1 << 25  # the most that it allows; what is larger is given back at once
+_BLOCK_B = 1 << 22  # a column of a block of packets has less, and is used again
 # What numba's method calls: where another numba does more there, all stays as it is.
 _CALLS = ("refresh", "_guard_against_spurious_io_errors", "_load_overload")
 
 
 def decode_lean(*, keep_memory: bool = True) -> None:
-    """Settle both from now on, where this C library and this numba can."""
+    """Settle both from now on, where this C library and this numba can; without ``keep_memory`` the memory is least."""
     if keep_memory:
         _keep_freed_memory()
+    else:
+        _give_back_freed_memory()
     if Cache.load_overload.__code__.co_names == _CALLS:
         FunctionCache.load_overload = _load_overload  # type: ignore[method-assign]  # the point of it
 
@@ -35,11 +39,23 @@ def _keep_freed_memory() -> None:
     A capture is read in pieces of some megabytes. The C library gives pieces of that size back to the system at
     once, and each page that is fetched again is cleared.
     """
+    _settle((_TRIM_THRESHOLD, _KEPT_B), (_TOP_PAD, _AT_ONCE_B), (_MMAP_THRESHOLD, _AT_ONCE_B))
+
+
+def _give_back_freed_memory() -> None:
+    """Let all threads and pyarrow take their memory from one place, and give back what is larger than a block needs.
+
+    Left to themselves, pyarrow's own pool keeps 50 MB that were freed, and the C library's other places 20 MB.
+    """
+    pa.set_memory_pool(pa.system_memory_pool())
+    _settle((_ARENA_MAX, 1), (_MMAP_THRESHOLD, _BLOCK_B))
+
+
+def _settle(*parameters: tuple[int, int]) -> None:
     mallopt = getattr(ctypes.CDLL(None), "mallopt", None)
     if mallopt is not None:
-        mallopt(_TRIM_THRESHOLD, _KEPT_B)
-        mallopt(_TOP_PAD, _AT_ONCE_B)
-        mallopt(_MMAP_THRESHOLD, _AT_ONCE_B)
+        for parameter, value in parameters:
+            mallopt(parameter, value)
 
 
 def _load_overload(cache: Any, signature: Any, target: Any) -> Any:

@@ -35,7 +35,7 @@ _TableWriter = code("freezeframe.capture.parquet:TableWriter")  # what only prin
 _joined = code("freezeframe.capture.parquet:joined")
 _Selection = code("freezeframe.decoders.query:Selection")  # pandas, only where rows are chosen
 _LIKE_PS = 10**12  # times in seconds: how late the last is, nobody knows yet
-_ROW_GROUP, _HELD_B = 1 << 16, 1 << 24
+_ROW_GROUP, _HELD_B, _PART = 1 << 16, 1 << 23, 1 << 13
 
 
 class _Sink(Protocol):
@@ -220,10 +220,10 @@ class _Files:
             ]
             self._held = [[] for _ in tables]
         for held, (_, table), writer in zip(self._held, tables, self._writers, strict=True):
-            if len(table):
-                held.append(table)
-            if sum(map(len, held)) >= _ROW_GROUP or sum(t.nbytes for t in held) >= _HELD_B:
-                self._write(writer, held)
+            for begin in range(0, len(table), _PART):  # a block may end all connections
+                held.append(table.slice(begin, _PART))
+                if sum(map(len, held)) >= _ROW_GROUP or sum(t.nbytes for t in held) >= _HELD_B:
+                    self._write(writer, held)
 
     def end(self) -> None:
         for held, writer in zip(self._held, self._writers, strict=True):
