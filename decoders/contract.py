@@ -280,6 +280,9 @@ class Decoder:
     of the declared schema, or with more than one output a mapping kind -> Table. It never raises
     on bad wire data: a row of kind ``error`` says what was wrong, and decoding goes on.
 
+    ``left(state)`` says, behind the last piece, whether there is more to tell: ``decode`` is then called
+    again, with an empty last piece. For what may end all at once and would not fit.
+
     ``decode_samples`` is for speed, where a decoder of edges can do without them: the same with
     `Samples` in place of `Edges`, on the same state. A capture may come in both forms, piece by
     piece, and the rows must not depend on it.
@@ -302,6 +305,7 @@ class Decoder:
     produces: tuple[Output, ...]
     decode: Callable[[Any, OptionValues, Any, bool], Any]
     decode_samples: Callable[[Any, OptionValues, Any, bool], Any] | None = None
+    left: Callable[[Any], bool] | None = None
     new_state: Callable[[OptionValues], Any] = _no_state
     channels: tuple[Channel, ...] = ()
     options: tuple[Option, ...] = ()

@@ -60,8 +60,17 @@ class StackRun:
         Raises:
             InputError: a decoder gives something else than it declares.
         """
-        for kind, table in self._step(piece, last).items():
-            self._tables[kind].append(table)
+        while True:
+            for kind, table in self._step(piece, last).items():
+                self._tables[kind].append(table)
+            if not (last and self.left):
+                return
+            piece = piece.after()
+
+    @property
+    def left(self) -> bool:
+        """Whether the decoders have more to tell behind the last piece, when they get an empty one."""
+        return any(_left(step, state) for step, state in self._steps)
 
     def step(self, piece: Piece, *, last: bool) -> list[Decoded]:
         """Put a piece through all decoders, and hand over the tables at once.
@@ -85,6 +94,7 @@ class StackRun:
                 decode = step.decoder.decode_samples
             with blamed(step.decoder, decode):
                 tables = _checked(step.decoder, decode(fed, step.options, state, last))
+            last = last and not _left(step, state)
         return tables
 
     def wanted(self, piece: Edges | Samples, probes: Sequence[str | None]) -> Edges | Samples:
@@ -133,6 +143,10 @@ class StackRun:
 def _new_state(step: Step) -> Any:
     with blamed(step.decoder, step.decoder.new_state):
         return step.decoder.new_state(step.options)
+
+
+def _left(step: Step, state: Any) -> bool:
+    return step.decoder.left is not None and step.decoder.left(state)
 
 
 def _checked(decoder: Decoder, result: Any) -> dict[str, pa.Table]:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -68,6 +69,13 @@ class PacketBlock:
 
     def __len__(self) -> int:
         return len(self.offset)
+
+    def after(self) -> PacketBlock:
+        """Return the empty block that follows."""
+        columns = ("offset", "length", "wire_B", "t_ps", "linktype", "interface")
+        none: dict[str, Any] = {name: getattr(self, name)[:0] for name in columns}
+        flags = None if self.flags is None else self.flags[:0]
+        return replace(self, **none, first=self.first + len(self), flags=flags)
 
     def packet(self, place: int) -> bytes:
         """Return the captured bytes of a packet."""

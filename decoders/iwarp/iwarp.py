@@ -24,7 +24,8 @@ IWARP = Decoder(
         Output("iwarp.connections", code(f"{_TABLES}:connection_schema"), "negotiations, and sums"),
     ),
     decode=code("freezeframe.decoders.iwarp.iwarp_code:decode_iwarp"),
-    new_state=code("freezeframe.decoders.iwarp.iwarp_code:IwarpState"),
+    left=code("freezeframe.decoders.iwarp.iwarp_code:iwarp_left"),
+    new_state=code("freezeframe.decoders.iwarp.iwarp_code:new_iwarp"),
     options=(
         Option("fpdus", True, "make the table of FPDUs, a row each"),
         Option("payload", False, "keep the payload of each FPDU in its row"),

@@ -30,6 +30,7 @@ from freezeframe.decoders.iwarp.tables import (
     operation_schema,
     operation_table,
 )
+from freezeframe.decoders.net.tcp_state import MOST_CONNECTIONS
 from freezeframe.decoders.net.tcp_streams import Connections, TcpStreams
 
 _KINDS = {
@@ -38,14 +39,15 @@ _KINDS = {
     "iwarp.fpdus": fpdu_schema,
     "iwarp.connections": connection_schema,
 }
-_WAITING_BLOCKS, _BUSY_B = 8, 1 << 20
+_WAITING_BLOCKS, _BUSY_B, _ENDS_AT_ONCE = 8, 1 << 20, 1 << 12
 
 
 class IwarpState:
     """The streams of a capture and what is known of iWARP in them."""
 
-    def __init__(self, options: OptionValues) -> None:
-        self.streams = TcpStreams()
+    def __init__(self, options: OptionValues, ends_at_once: int = MOST_CONNECTIONS) -> None:
+        """Take how many connections the last block ends, as `TcpStreams`."""
+        self.streams = TcpStreams(ends_at_once=ends_at_once)
         self.payload = options.flag("payload")
         self.fpdus = options.flag("fpdus")
         self.kernel = new_state(payload=self.payload)
@@ -53,6 +55,14 @@ class IwarpState:
         self.sources = Sources()
         self.waited = 0  # blocks whose rows were not handed on yet
         self.empty = {kind: pa.Table.from_batches([], schema()) for kind, schema in _KINDS.items()}
+
+
+def new_iwarp(options: OptionValues) -> IwarpState:
+    return IwarpState(options, _ENDS_AT_ONCE)
+
+
+def iwarp_left(state: IwarpState) -> bool:
+    return state.streams.followed > 0
 
 
 def decode_iwarp(

@@ -76,6 +76,7 @@ TCP = Decoder(
         ),
     ),
     decode=code("freezeframe.decoders.net.tcp_code:decode_tcp"),
+    left=code("freezeframe.decoders.net.tcp_code:tcp_left"),
     new_state=code("freezeframe.decoders.net.tcp_code:new_tcp"),
     texts=tcp_texts,
 )

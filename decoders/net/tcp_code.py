@@ -106,7 +106,11 @@ def _ends_schema() -> dict[str, pa.DataType]:
 
 
 def new_tcp(_options: OptionValues) -> TcpStreams:
-    return TcpStreams(retransmissions=True)
+    return TcpStreams(retransmissions=True, ends_at_once=_PART)
+
+
+def tcp_left(streams: TcpStreams) -> bool:
+    return streams.followed > 0
 
 
 def decode_tcp(

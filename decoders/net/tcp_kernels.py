@@ -459,8 +459,8 @@ def follow(states, out, buffer, offset, captured, wire_B, times, linktype, first
 
 
 @njit(cache=True, nogil=True)
-def close_all(states, out, buffer, packet, t_ps):  # type: ignore[no-untyped-def]
-    """Close all connections, the least recently used first."""
+def close_all(states, out, buffer, most, packet, t_ps):  # type: ignore[no-untyped-def]
+    """Close all connections, or ``most`` of them, the least recently used first."""
     state = states[0]
-    while state.now[LIVE]:
+    for _ in range(min(most, state.now[LIVE])):
         _close(state, out, buffer, least_recent(state), AT_END, packet, t_ps)

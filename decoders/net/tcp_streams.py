@@ -135,14 +135,24 @@ def _rows_of(pieces: int) -> Int64:
 class TcpStreams:
     """All TCP connections of a capture, fed block by block."""
 
-    def __init__(self, *, retransmissions: bool = False) -> None:
-        """Take whether segments whose bytes were there before are told as pieces of the kind AGAIN."""
+    def __init__(
+        self, *, retransmissions: bool = False, ends_at_once: int = place.MOST_CONNECTIONS
+    ) -> None:
+        """Take whether segments whose bytes were there before are told as pieces of the kind AGAIN, and how many
+        connections the last block ends; while any are ``followed`` then, another empty one ends more.
+        """
+        self._ends_at_once = ends_at_once
         self._state = new_state()
         self._now = self._state[0]["now"]
         self._now[place.SAY_AGAIN] = retransmissions
         self._out = _rows_of(1 << 12)
         self._t_ps = 0  # of the packet before
         self._connections = Connections(self._state[0]["connection"], self._state[0]["side"])
+
+    @property
+    def followed(self) -> int:
+        """Connections that are open."""
+        return int(self._now[place.LIVE])
 
     @property
     def packets(self) -> int:
@@ -155,7 +165,7 @@ class TcpStreams:
         return int(self._now[place.FRAGMENTS])
 
     def feed(self, block: PacketBlock, last: bool) -> StreamPieces:
-        """Follow the packets of a block; ``last`` closes all connections behind it.
+        """Follow the packets of a block; ``last`` closes connections behind it.
 
         Returns:
             The pieces; good until the next call, and as long as the block is.
@@ -170,7 +180,8 @@ class TcpStreams:
         buffer = self._roomy(block)
         # A packet brings a few pieces itself and may let go of what is held; so does the end of a connection.
         held = place.PAGES - int(now[place.FREE_PAGES])
-        most = 16 * count + 4 * held + (5 * int(now[place.LIVE]) if last else 0) + 1024
+        ends = min(self._ends_at_once, self.followed + count)
+        most = 16 * count + 4 * held + (5 * ends if last else 0) + 1024
         if self._out.shape[1] < most:
             self._out = _rows_of(most)
         now[place.PIECES] = 0
@@ -184,7 +195,7 @@ class TcpStreams:
                 at = follow(state, *packets, at)
         if last:
             t_ps = int(block.t_ps[-1]) if count else self._t_ps
-            close_all(state, self._out, buffer, block.first + count - 1, t_ps)
+            close_all(state, self._out, buffer, self._ends_at_once, block.first + count - 1, t_ps)
         if count:
             self._t_ps = int(block.t_ps[-1])
         if now[place.OVERFLOW]:

@@ -13,6 +13,7 @@ from typing import IO, Any, Protocol
 
 from freezeframe.capture.code import code
 from freezeframe.capture.errors import InputError
+from freezeframe.capture.packets.block import PacketBlock
 from freezeframe.capture.packets.recognise import is_live
 from freezeframe.capture.packets.source import packet_blocks
 from freezeframe.capture.time_text import times_like
@@ -86,14 +87,14 @@ def decode_packets(
             update = stack.enter_context(progress_bar("decode", "B")) if quiet else None
             progress = None if update is None else _progress(update)
             for block, last in packet_blocks(source, progress, notes.append):
-                tables = [table for run in runs for table in run.step(block, last=last)]
-                tables = with_different_names(tables)
-                if selection is not None:
-                    tables = selection.rows(tables)
-                for name, table in tables:
-                    rows[name] = rows.get(name, 0) + len(table)
-                for sink in sinks:
-                    sink.take(tables)
+                for found in _tables(runs, block, last):
+                    tables = with_different_names(found)
+                    if selection is not None:
+                        tables = selection.rows(tables)
+                    for name, table in tables:
+                        rows[name] = rows.get(name, 0) + len(table)
+                    for sink in sinks:
+                        sink.take(tables)
     finally:
         for run in runs:
             run.close()
@@ -106,6 +107,14 @@ def decode_packets(
             print(f"0 rows match {printable(where)}", file=sys.stderr)
             return
         print("0 events: nothing that these decoders know is in the packets", file=sys.stderr)
+
+
+def _tables(runs: Sequence[StackRun], block: PacketBlock, last: bool) -> Iterator[list[Decoded]]:
+    """Yield the tables of a block: once, and behind the last as often as a decoder has more."""
+    yield [table for run in runs for table in run.step(block, last=last)]
+    while last and any(run.left for run in runs):
+        block = block.after()
+        yield [table for run in runs for table in run.step(block, last=run.left)]
 
 
 def refuse_options(source: Path, reading: Reading) -> None:
