@@ -9,7 +9,9 @@ import numpy as np
 from numba import njit
 
 from freezeframe.decoders.iwarp.hold_kernels import held, release
+from freezeframe.decoders.iwarp.message_kernels import release_lanes
 from freezeframe.decoders.iwarp.mpa_kernels import finish_cut
+from freezeframe.decoders.iwarp.private_kernels import hand_over_private
 from freezeframe.decoders.iwarp.rdmap_kernels import end_unanswered
 from freezeframe.decoders.iwarp.rows import event, rule_number
 from freezeframe.decoders.iwarp.state import AWAITS_REPLY, FPDUS, SEARCH
@@ -60,8 +62,10 @@ def end_connection(s, slot, why, packet, t_ps):  # type: ignore[no-untyped-def]
         if why == LEAST_RECENT:
             event(s, connection, one, 0, _CLOSED_EARLY, _U0, _U0, packet, t_ps)
         s.closed[s.counts[8]] = connection
-        s.closed_private[s.counts[8]] = s.private[slot]
+        hand_over_private(s, connection, s.closed_private[s.counts[8]])
         s.counts[8] += 1
     for side in range(2):
         end_unanswered(s, slot, side, packet, t_ps)
+    for side in range(2):
+        release_lanes(s, s.halves[2 * slot + side])
     connection.followed = 0

@@ -13,6 +13,8 @@ from numba import njit
 from freezeframe.decoders.iwarp.rows import rule_number
 from freezeframe.decoders.iwarp.state import LANES, RESPONSES, WRITES
 
+_FREE, _USED = 12, 13
+_LAST_QUEUE = 3
 _NONE = np.int64(-1)
 _MSN = rule_number("ddp-msn")
 _MO = rule_number("ddp-mo")
@@ -27,17 +29,51 @@ _MESSAGE_OCTETS = np.uint64(1) << np.uint64(32)
 
 @njit(cache=True, nogil=True)
 def message_of(s, slot, side, lane):  # type: ignore[no-untyped-def]
-    """Return the record of a lane."""
-    return s.messages[(2 * slot + side) * LANES + lane]
+    """Return the record of a lane, which is made when it is used first."""
+    half = s.halves[2 * slot + side]
+    if half.lanes[lane] == 0:
+        place = s.counts[_FREE]
+        if place > 0:
+            s.counts[_FREE] = s.messages[place].free
+        else:
+            s.counts[_USED] += 1
+            place = s.counts[_USED]
+        half.lanes[lane] = place
+        message = s.messages[place]
+        message.open = 0
+        message.known = half.from_first if lane <= _LAST_QUEUE else 0
+        message.msn_next = 1  # a message sequence number begins at 1 (RFC 5041, 4.3)
+        message.msn_other = 1
+    return s.messages[half.lanes[lane]]
+
+
+@njit(cache=True, nogil=True)
+def message_there(s, slot, side, lane):  # type: ignore[no-untyped-def]
+    """Return the record of a lane to look at; one that is not open where the lane was not used."""
+    return s.messages[s.halves[2 * slot + side].lanes[lane]]
+
+
+@njit(cache=True, nogil=True)
+def release_lanes(s, half):  # type: ignore[no-untyped-def]
+    """Give the records of all lanes back."""
+    for lane in range(LANES):
+        place = half.lanes[lane]
+        if place > 0:
+            s.messages[place].free = s.counts[_FREE]
+            s.counts[_FREE] = place
+            half.lanes[lane] = 0
 
 
 @njit(cache=True, nogil=True)
 def untrusted(s, slot, side):  # type: ignore[no-untyped-def]
     """Expect nothing any more of a half of which something was missed: what comes next is taken as it comes."""
+    half = s.halves[2 * slot + side]
+    half.from_first = 0
     for lane in range(LANES):
-        message = message_of(s, slot, side, lane)
-        message.open = 0
-        message.known = 0
+        if half.lanes[lane] > 0:
+            message = s.messages[half.lanes[lane]]
+            message.open = 0
+            message.known = 0
     s.halves[2 * slot + side].reads_known = 0
     s.halves[2 * slot + 1 - side].reads_known = 0
 
@@ -109,7 +145,7 @@ def take_tagged(s, slot, side, lane, opcode, stag, to, payload, last):  # type: 
     """Take a segment into the lane of Writes or of Responses; return as `take_untagged`."""
     half = s.halves[2 * slot + side]
     message = message_of(s, slot, side, lane)
-    across = message_of(s, slot, side, RESPONSES if lane == WRITES else WRITES)
+    across = message_there(s, slot, side, RESPONSES if lane == WRITES else WRITES)
     rule, value, expected = _NONE, np.uint64(0), np.uint64(0)
     end = to + np.uint64(payload)
     if not message.open and across.open:

@@ -5,10 +5,9 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
+from freezeframe.decoders.iwarp.message_kernels import release_lanes
 from freezeframe.decoders.iwarp.mpa_kernels import begin_fpdu
-from freezeframe.decoders.iwarp.state import LANES, SEARCH, STARTUP
-
-_QUEUES = 4
+from freezeframe.decoders.iwarp.state import SEARCH, STARTUP
 
 
 @njit(cache=True, nogil=True)
@@ -70,11 +69,5 @@ def open_half(s, number, from_syn):  # type: ignore[no-untyped-def]
     half.syn = from_syn
     half.behind = 0
     begin_fpdu(half)
-    for lane in range(LANES):
-        message = s.messages[number * LANES + lane]
-        message.open = 0
-        message.known = 0
-        if from_syn and lane < _QUEUES:  # a message sequence number begins at 1 (RFC 5041, 4.3)
-            message.known = 1
-            message.msn_next = 1
-            message.msn_other = 1
+    release_lanes(s, half)
+    half.from_first = half.known

@@ -8,7 +8,12 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
-from freezeframe.decoders.iwarp.message_kernels import message_of, take_tagged, take_untagged
+from freezeframe.decoders.iwarp.message_kernels import (
+    message_of,
+    message_there,
+    take_tagged,
+    take_untagged,
+)
 from freezeframe.decoders.iwarp.read_kernels import answered, ask, find_asked
 from freezeframe.decoders.iwarp.rows import big, event, rule_number
 from freezeframe.decoders.iwarp.state import BAD, RESPONSES, WRITES
@@ -526,7 +531,7 @@ def _about(s, connection, side, head, at):  # type: ignore[no-untyped-def]
 def end_unanswered(s, slot, side, packet, t_ps):  # type: ignore[no-untyped-def]
     """Write the requests of a side that never had a response, and forget them."""
     connection, half = s.connections[slot], s.halves[2 * slot + side]
-    message = message_of(s, slot, 1 - side, RESPONSES)
+    message = message_there(s, slot, 1 - side, RESPONSES)
     while half.reads > 0:
         read = s.reads[half.reads_first]
         row = _operation(s, connection, side, np.int64(read.opcode), message, packet, t_ps)

@@ -11,7 +11,7 @@ from numba import njit
 from freezeframe.decoders.iwarp.state import MOST_OUTSTANDING
 
 _NONE = np.int32(-1)
-_FREE = 5
+_FREE, _USED = 5, 9
 
 
 @njit(cache=True, nogil=True)
@@ -21,12 +21,15 @@ def ask(s, half):  # type: ignore[no-untyped-def]
         answered(s, half, half.reads_first)
         half.reads_known = 0
     at = s.counts[_FREE]
-    if at < 0:
+    if at >= 0:
+        s.counts[_FREE] = s.reads[at].next
+    elif s.counts[_USED] < s.reads.size:
+        at = s.counts[_USED]
+        s.counts[_USED] += 1
+    else:
         half.reads_known = 0
         return np.int64(-1)
-    read = s.reads[at]
-    s.counts[_FREE] = read.next
-    read.next = _NONE
+    s.reads[at].next = _NONE
     if half.reads == 0:
         half.reads_first = at
     else:

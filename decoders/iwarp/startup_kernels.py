@@ -11,6 +11,7 @@ from numba import njit
 from freezeframe.decoders.iwarp.hold_kernels import drop_front, hold_octets, release
 from freezeframe.decoders.iwarp.message_kernels import untrusted
 from freezeframe.decoders.iwarp.mpa_kernels import begin_fpdu
+from freezeframe.decoders.iwarp.private_kernels import keep_private
 from freezeframe.decoders.iwarp.rdmap_kernels import ENHANCED, PEER_TO_PEER
 from freezeframe.decoders.iwarp.rows import big, event, rule_number
 from freezeframe.decoders.iwarp.state import (
@@ -107,7 +108,7 @@ def take_frame(s, slot, side, octets, at, size, packet, t_ps):  # type: ignore[n
     connection.started = 1
     connection.frame_flags[which] = flags
     connection.revision[which] = revision
-    connection.private_B[which] = min(private_B, np.int64(MOST_PRIVATE_B))
+    connection.private_B[which] = private_B if private_B <= MOST_PRIVATE_B else -1
     if which == REQUEST:
         connection.request_packet = packet
         connection.crc = 1 if flags & _CRC else -1
@@ -136,8 +137,7 @@ def take_frame(s, slot, side, octets, at, size, packet, t_ps):  # type: ignore[n
         half.mode = SKIP
         peer.mode = SKIP
         return
-    for i in range(private_B):
-        s.private[slot, which * MOST_PRIVATE_B + i] = octets[at + FRAME_B + i]
+    keep_private(s, connection, which, octets, at + FRAME_B, private_B)
     ok = _check_frame(s, slot, side, which, flags, revision, private_B, packet, t_ps)
     if which == REQUEST:
         if not ok:
@@ -204,9 +204,9 @@ def _check_frame(s, slot, side, which, flags, revision, private_B, packet, t_ps)
             t_ps,
         )
         return True
-    base = which * MOST_PRIVATE_B
-    first = np.int64(big(s.private[slot], base, 2))
-    second = np.int64(big(s.private[slot], base + 2, 2))
+    page = s.private[connection.private_page[which]]
+    first = np.int64(big(page, 0, 2))
+    second = np.int64(big(page, 2, 2))
     connection.ird[which] = first & 0x3FFF
     connection.ord[which] = second & 0x3FFF
     model = (first >> 15) << 3 | (first >> 14 & 1) << 2 | (second >> 15) << 1 | (second >> 14 & 1)

@@ -26,6 +26,7 @@ HOLD_PARTS = 1 << 12
 MOST_READS = 1 << 18
 MOST_OUTSTANDING = 1 << 14  # of a half: the most that ORD can say
 MOST_PRIVATE_B = 512
+PRIVATE_PAGE_B = 32  # of private data of one frame, which most have little of
 
 # What a half is doing
 STARTUP, AWAITS_REPLY, FPDUS, SEARCH, SKIP = range(5)
@@ -44,7 +45,7 @@ CONNECTION = np.dtype(
         ("frame_flags", "u1", 2), ("revision", "i2", 2), ("private_B", "i4", 2),
         ("ird", "i4", 2), ("ord", "i4", 2), ("model", "u2", 2), ("crc", "i1"), ("initiator", "i1"),
         ("started", "u1"), ("rejected", "u1"), ("followed", "u1"), ("midstream", "u1"), ("gap_B", "i8", 2),
-        ("events", "i8"), ("version", "i1"), ("unsummed", "u1"),
+        ("events", "i8"), ("version", "i1"), ("unsummed", "u1"), ("private_page", "i4", 2),
     ]
 )  # fmt: skip
 """``crc``: 1 in force, 0 not, -1 not known. ``model``: control flags A B C D of the enhanced data, as bits 3 to 0.
@@ -61,17 +62,20 @@ HALF = np.dtype(
         ("fragment_last", "i8"), ("suspect", "u1"), ("ended", "u1"), ("reads_known", "u1"), ("replay", "i8"),
         ("early", "u1"), ("guessed", "u1"), ("differs_at", "i8"), ("differs_B", "i8"), ("differs_packet", "i8"),
         ("differs_ps", "i8"), ("syn", "u1"), ("behind", "u1"),
+        ("lanes", "i4", LANES), ("from_first", "u1"),
     ]
 )  # fmt: skip
 """The FPDU that is passing, and where its half stands. ``got``: its octets so far without markers. ``known``: all since
 the start was seen, so that an unexpected message is a breach; ``suspect``: the FPDU before had a wrong CRC. ``replay``:
 from which octet on its hold is to be taken next, -1 for not. ``syn``: all since its SYN was seen; ``behind``: it knows
-octets of the other half that came later in the capture, or never."""
+octets of the other half that came later in the capture, or never. ``lanes``: the message of each lane that was used,
+0 for none; ``from_first``: in the others the first message was not missed."""
 MESSAGE = np.dtype(
     [
         ("open", "u1"), ("opcode", "u1"), ("known", "u1"), ("msn", "u4"), ("msn_next", "u4"), ("msn_other", "u4"),
         ("stag", "u4"), ("to", "u8"), ("next", "u8"), ("other", "u8"), ("octets", "u8"), ("segments", "i4"),
         ("t_ps", "i8"), ("packet", "i8"),
+        ("free", "i4"),
     ]
 )  # fmt: skip
 """A message that is passing in a lane. ``next``: the offset that comes next; ``other``: what would, had the breach
@@ -124,8 +128,13 @@ FRAGMENT = np.dtype([("next", "i8"), ("offset", "i8"), ("length", "i8")])
     FRAGMENTS,
     FRAGMENT_B,
     CLOSED_OUT,
+    READS_USED,
+    FREE_PRIVATE,
+    PRIVATE_USED,
+    FREE_MESSAGE,
+    MESSAGES_USED,
     COUNTS,
-) = range(10)
+) = range(15)
 
 _ROOM, _CLOSED_ROOM, PAYLOAD_B = 1 << 16, 1 << 13, 1 << 25
 KEPT_FPDUS = 1 << 13  # those that came last, in which what a Terminate is about is looked for
@@ -137,11 +146,13 @@ Records = npt.NDArray[Any]
 
 
 _HALVES = 2 * SLOTS
+_PRIVATE_PAGES = 1 + _HALVES * MOST_PRIVATE_B // PRIVATE_PAGE_B
 STATE = np.dtype(
     [
-        ("connections", CONNECTION, SLOTS), ("halves", HALF, _HALVES), ("messages", MESSAGE, _HALVES * LANES),
+        ("connections", CONNECTION, SLOTS), ("halves", HALF, _HALVES), ("messages", MESSAGE, 1 + _HALVES * LANES),
         ("reads", READ, MOST_READS), ("heads", "u1", (_HALVES, HEAD_B)), ("tails", "u1", (_HALVES, TAIL_B)),
-        ("private", "u1", (SLOTS, 2 * MOST_PRIVATE_B)), ("holds", "u1", (MOST_HOLDS, HOLD_B)),
+        ("private", "u1", (_PRIVATE_PAGES, PRIVATE_PAGE_B)), ("private_next", "i4", _PRIVATE_PAGES),
+        ("holds", "u1", (MOST_HOLDS, HOLD_B)),
         ("hold_size", "i8", MOST_HOLDS), ("hold_next", "i8", MOST_HOLDS),
         ("hold_parts", "i8", (MOST_HOLDS, HOLD_PARTS, 3)), ("fpdus", FPDU, _ROOM + KEPT_FPDUS),
         ("operations", OPERATION, 2 * _ROOM), ("events", EVENT, _ROOM), ("closed", CONNECTION, _CLOSED_ROOM),
@@ -176,8 +187,7 @@ def new_state(*, payload: bool) -> Records:
     record = state[0]
     record["hold_next"][:-1] = np.arange(1, MOST_HOLDS)
     record["hold_next"][-1] = -1
-    record["reads"]["next"][:-1] = np.arange(1, MOST_READS)
-    record["reads"]["next"][-1] = -1
+    record["counts"][FREE_READ] = -1
     record["keeps_payload"] = payload
     if payload:
         record["halves"]["fragment_first"] = -1

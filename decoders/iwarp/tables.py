@@ -219,7 +219,8 @@ def _connection(
     slot, sides = int(row["slot"]), (first, 1 - first)
     asked, replied = int(row["revision"][0]) >= 0, int(row["revision"][1]) >= 0
     half = len(private) // 2
-    data = [private[half * i : half * i + int(row["private_B"][i])].tobytes() for i in (0, 1)]
+    kept = [int(size) for size in row["private_B"]]  # -1 where it had more than may be
+    data = [private[half * i : half * i + max(0, kept[i])].tobytes() for i in (0, 1)]
     flags = [int(flag) for flag in row["frame_flags"]]
     deep = [int(row["revision"][i]) == 2 and bool(flags[i] & 0x10) for i in (0, 1)]
     made = {
@@ -246,7 +247,9 @@ def _connection(
     for place, which in enumerate(("request", "reply")):
         made[f"{which}_ird"] = int(row["ird"][place]) if deep[place] else None
         made[f"{which}_ord"] = int(row["ord"][place]) if deep[place] else None
-        made[f"{which}_private"] = data[place] if (asked, replied)[place] else None
+        made[f"{which}_private"] = (
+            data[place] if (asked, replied)[place] and kept[place] >= 0 else None
+        )
     for who, side in zip(("initiator", "responder"), sides, strict=True):
         made[f"{who}_fpdus"] = int(row["rows"][side])
         made[f"{who}_bad_crc"] = int(row["bad"][side])

@@ -97,6 +97,7 @@ def _frame_words(name: str, revision: int, flags: int, private: bytes, row: Any,
     parts.append("wants CRC" if flags & _CRC else "no CRC asked for")
     if flags & _REJECT:
         parts.append("rejects" if which else "reject flag set, which says nothing here")
+    kept = int(row["private_B"][which]) >= 0
     enhanced = bool(flags & _ENHANCED) and revision == _LAST_REVISION
     reserved = flags & (_RESERVED if revision == _LAST_REVISION else _RESERVED | _ENHANCED)
     if reserved:
@@ -110,9 +111,12 @@ def _frame_words(name: str, revision: int, flags: int, private: bytes, row: Any,
         else:
             parts.append("client and server")
         private = private[4:]
-    elif enhanced:
+    elif enhanced and kept:
         parts.append("flag S without enhanced data")
-    parts.append(f"{len(private)} octets of private data" if private else "no private data")
+    if not kept:
+        parts.append("more private data than may be")
+    else:
+        parts.append(f"{len(private)} octets of private data" if private else "no private data")
     return ", ".join(parts)
 
 
