@@ -72,10 +72,14 @@ class PacketBlock:
 
     def after(self) -> PacketBlock:
         """Return the empty block that follows."""
-        columns = ("offset", "length", "wire_B", "t_ps", "linktype", "interface")
-        none: dict[str, Any] = {name: getattr(self, name)[:0] for name in columns}
-        flags = None if self.flags is None else self.flags[:0]
-        return replace(self, **none, first=self.first + len(self), flags=flags)
+        return self.part(len(self), len(self))
+
+    def part(self, begin: int, end: int) -> PacketBlock:
+        """Return the block of the packets from place ``begin`` to before ``end``."""
+        names = ("offset", "length", "wire_B", "t_ps", "linktype", "interface")
+        columns: dict[str, Any] = {name: getattr(self, name)[begin:end] for name in names}
+        flags = None if self.flags is None else self.flags[begin:end]
+        return replace(self, **columns, first=self.first + begin, flags=flags)
 
     def packet(self, place: int) -> bytes:
         """Return the captured bytes of a packet."""

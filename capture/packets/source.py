@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import signal
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import replace
 from pathlib import Path
 from threading import current_thread, main_thread
-from typing import Any
 
 import numpy as np
 
@@ -75,11 +73,8 @@ def _cut(block: PacketBlock, begin_ps: int, end_ps: int | None) -> PacketBlock:
     if end_ps is not None:
         inside &= block.t_ps < end_ps
     places = np.flatnonzero(inside)
-    part = slice(int(places[0]), int(places[-1]) + 1) if len(places) else slice(0, 0)
-    columns = ("offset", "length", "wire_B", "t_ps", "linktype", "interface")
-    kept: dict[str, Any] = {name: getattr(block, name)[part] for name in columns}
-    flags = None if block.flags is None else block.flags[part]
-    return replace(block, **kept, first=block.first + part.start, flags=flags)
+    part = (int(places[0]), int(places[-1]) + 1) if len(places) else (0, 0)
+    return block.part(*part)
 
 
 def _until_interrupted(blocks: Iterable[PacketBlock]) -> Iterator[PacketBlock]:

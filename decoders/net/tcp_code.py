@@ -31,6 +31,7 @@ Int64 = npt.NDArray[np.int64]
 
 _PS_PER_S = 10**12
 _PART = 1 << 12  # connections whose texts and columns are made at a time: all may end at once
+_PACKETS = 1 << 13  # fed at a time: each may close a connection, whose slot is free with the next
 _COUNTS = {  # name of the column, without its unit: what it counts, and the unit
     "packets": (place.PACKETS, ""),
     "wire": (place.WIRE_B, "_B"),
@@ -117,8 +118,16 @@ def decode_tcp(
     block: PacketBlock, _options: OptionValues, streams: TcpStreams, last: bool
 ) -> dict[str, pa.Table]:
     """Return the connections that ended with a block, and the events of it."""
-    pieces = streams.feed(block, last)
-    return {"tcp.connections": connection_table(pieces), "tcp.events": event_table(pieces)}
+    connections, events = [], []
+    for at in range(0, max(1, len(block)), _PACKETS):
+        end = min(at + _PACKETS, len(block))
+        pieces = streams.feed(block.part(at, end), last and end == len(block))
+        connections.append(connection_table(pieces))
+        events.append(event_table(pieces))
+    return {
+        "tcp.connections": pa.concat_tables(connections),
+        "tcp.events": pa.concat_tables(events),
+    }
 
 
 def connection_table(pieces: StreamPieces) -> pa.Table:

@@ -204,9 +204,10 @@ def _peak_kB(packets: int, output: Path) -> int:
     record = struct.pack("<IIII", 0, 0, len(packet), len(packet)) + packet
     many = bytearray(record * 1024)
     code = (
-        "import resource, sys; from freezeframe.gui.cli.main import main\n"
+        "import sys; from freezeframe.gui.cli.main import main\n"
         "try: main()\n"
-        "finally: print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss, file=sys.stderr)"
+        "finally:\n"  # not getrusage, which counts what the parent had before this program began
+        "    print(open('/proc/self/status').read().split('VmHWM:')[1].split()[0], file=sys.stderr)"
     )
     with subprocess.Popen(
         [sys.executable, "-c", code, "decode", "-", "-d", "tcp", "-o", str(output), "--force"],
@@ -228,4 +229,9 @@ def _peak_kB(packets: int, output: Path) -> int:
 def test_memory_does_not_grow_with_the_capture(tmp_path: Path) -> None:
     # 65,536 connections at a time are remembered, and a block holds up to 32,768 packets.
     output = tmp_path / "o.parquet"
-    assert _peak_kB(200 * 1024, output) < _peak_kB(110 * 1024, output) + 20_000
+    _peak_kB(
+        1024, output
+    )  # kernels that are not compiled yet are now: that takes memory of its own
+    most_kB = _peak_kB(200 * 1024, output)
+    assert most_kB < _peak_kB(110 * 1024, output) + 20_000
+    assert most_kB * 1024 < 300e6

@@ -36,7 +36,7 @@ _TableWriter = code("freezeframe.capture.parquet:TableWriter")  # what only prin
 _joined = code("freezeframe.capture.parquet:joined")
 _Selection = code("freezeframe.decoders.query:Selection")  # pandas, only where rows are chosen
 _LIKE_PS = 10**12  # times in seconds: how late the last is, nobody knows yet
-_ROW_GROUP, _HELD_B, _PART = 1 << 16, 1 << 23, 1 << 13
+_ROW_GROUP, _HELD_B, _PART = 1 << 15, 1 << 23, 1 << 13
 
 
 class _Sink(Protocol):
