@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -80,6 +81,12 @@ class PacketBlock:
         columns: dict[str, Any] = {name: getattr(self, name)[begin:end] for name in names}
         flags = None if self.flags is None else self.flags[begin:end]
         return replace(self, **columns, first=self.first + begin, flags=flags)
+
+    def parts(self, most: int) -> Iterator[tuple[PacketBlock, bool]]:
+        """Yield parts of at most so many packets, one at least, and whether each is the last."""
+        for begin in range(0, max(1, len(self)), most):
+            end = min(begin + most, len(self))
+            yield self.part(begin, end), end == len(self)
 
     def packet(self, place: int) -> bytes:
         """Return the captured bytes of a packet."""

@@ -8,6 +8,7 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
+from freezeframe.decoders.iwarp.head_kernels import release_head
 from freezeframe.decoders.iwarp.hold_kernels import held, release
 from freezeframe.decoders.iwarp.message_kernels import release_lanes
 from freezeframe.decoders.iwarp.mpa_kernels import finish_cut
@@ -68,4 +69,5 @@ def end_connection(s, slot, why, packet, t_ps):  # type: ignore[no-untyped-def]
         end_unanswered(s, slot, side, packet, t_ps)
     for side in range(2):
         release_lanes(s, s.halves[2 * slot + side])
+        release_head(s, s.halves[2 * slot + side])
     connection.followed = 0

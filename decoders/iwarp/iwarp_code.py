@@ -39,7 +39,9 @@ _KINDS = {
     "iwarp.fpdus": fpdu_schema,
     "iwarp.connections": connection_schema,
 }
-_WAITING_BLOCKS, _BUSY_B, _ENDS_AT_ONCE = 8, 1 << 20, 1 << 12
+_WAITING_BLOCKS, _BUSY_B = 8, 1 << 20
+_ENDS_AT_ONCE = 1 << 11
+_PACKETS = 1 << 13  # fed at a time: each may close a connection, whose slot is free with the next
 
 
 class IwarpState:
@@ -72,19 +74,23 @@ def decode_iwarp(
 
     Rows of a few large blocks may come together: a table has a cost of its own.
     """
-    pieces = state.streams.feed(piece, last)
-    columns = Pieces(*(getattr(pieces, name) for name in Pieces._fields))
     tables: dict[str, list[pa.Table]] = {kind: [] for kind in _KINDS}
     end_ps = max(0, int(piece.t_ps[-1])) if len(piece) else 0
-    at, inside = 0, 0
-    while at < len(pieces):
-        at, inside = take_pieces(
-            state.kernel, columns, pieces.buffer, np.int64(at), np.int64(inside)
-        )
-        if at < len(pieces):
+    counts = state.kernel[0]["counts"]
+    for part, ends in piece.parts(_PACKETS):
+        pieces = state.streams.feed(part, last and ends)
+        columns = Pieces(*(getattr(pieces, name) for name in Pieces._fields))
+        at, inside = 0, 0
+        while at < len(pieces):
+            at, inside = take_pieces(
+                state.kernel, columns, pieces.buffer, np.int64(at), np.int64(inside)
+            )
+            if at < len(pieces):
+                _harvest(state, pieces.connections, end_ps, tables)
+        # Slots of connections that ended are others' with the next part.
+        told = counts[CLOSED_OUT] or counts[EVENTS_OUT]
+        if told or (ends and (last or not _may_wait(state, piece))):
             _harvest(state, pieces.connections, end_ps, tables)
-    if last or not _may_wait(state, piece):
-        _harvest(state, pieces.connections, end_ps, tables)
     return {
         kind: pa.concat_tables(parts) if parts else state.empty[kind]
         for kind, parts in tables.items()
@@ -92,17 +98,10 @@ def decode_iwarp(
 
 
 def _may_wait(state: IwarpState, piece: PacketBlock) -> bool:
-    """Return whether the rows so far can wait for more: not of a trickle, nor of connections whose slots get free."""
-    counts = state.kernel[0]["counts"]
-    waits = (
-        state.waited < _WAITING_BLOCKS
-        and not state.payload
-        and not counts[CLOSED_OUT]
-        and not counts[EVENTS_OUT]
-        and int(piece.length.sum()) >= _BUSY_B
-    )
-    state.waited = state.waited + 1 if waits else 0
-    return waits
+    """Return whether the rows so far can wait for more: not those of a trickle."""
+    state.waited += 1
+    busy = int(piece.length.sum()) >= _BUSY_B
+    return busy and state.waited <= _WAITING_BLOCKS and not state.payload
 
 
 def _harvest(
@@ -132,6 +131,7 @@ def _harvest(
             connection_table(closed, kernel["closed_private"], connections, end_ps)
         )
     counts[[OPERATIONS_OUT, EVENTS_OUT, CLOSED_OUT]] = 0
+    state.waited = 0
     # The newest FPDUs stay: a Terminate says which of them it is about.
     state.kept = count = int(counts[FPDUS_OUT])
     if count > 2 * KEPT_FPDUS:

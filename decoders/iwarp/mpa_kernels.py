@@ -12,6 +12,7 @@ import numpy as np
 from numba import njit
 
 from freezeframe.decoders.iwarp.crc32c import crc32c_more, flipped_bit, swapped
+from freezeframe.decoders.iwarp.head_kernels import release_head, take_head
 from freezeframe.decoders.iwarp.message_kernels import untrusted
 from freezeframe.decoders.iwarp.rdmap_kernels import QUEUE_OF
 from freezeframe.decoders.iwarp.rows import event, fpdu_row, fragment, rule_number
@@ -98,7 +99,7 @@ def take_octets(s, number, octets, at, size, absent, packet, t_ps):  # type: ign
     if absent:
         if half.total == 0:
             return np.int64(0)
-        half.missing = half.missing or _missing(half, s.heads[number])
+        half.missing = half.missing or _missing(half, s.heads[half.head])
     elif half.got == 0 and half.marker_got == 0 and half.markers_in == 0:
         half.packet = packet
         half.t_ps = t_ps
@@ -108,6 +109,7 @@ def take_octets(s, number, octets, at, size, absent, packet, t_ps):  # type: ign
     # Early octets are handed on with what was missing before them: the latest packet completes an FPDU.
     half.last_packet = max(half.last_packet, packet)
     half.last_ps = max(half.last_ps, t_ps)
+    place = take_head(s, half)
     end = at + size
     left = size
     while left > 0:
@@ -126,7 +128,7 @@ def take_octets(s, number, octets, at, size, absent, packet, t_ps):  # type: ign
                 half.head_at = half.position
             take = min(run, 2 - half.got)
             for i in range(take):
-                s.heads[number, half.got + i] = octets[at + i]
+                s.heads[place, half.got + i] = octets[at + i]
             if take == 2 and run > 2:  # its length and what follows in one sum
                 half.size = np.int64(octets[at]) << 8 | np.int64(octets[at + 1])
                 half.total = octets_of(half.size)
@@ -136,12 +138,12 @@ def take_octets(s, number, octets, at, size, absent, packet, t_ps):  # type: ign
                 half.position += take
                 left -= take
                 if half.got == 2:
-                    half.size = np.int64(s.heads[number, 0]) << 8 | np.int64(s.heads[number, 1])
+                    half.size = np.int64(s.heads[place, 0]) << 8 | np.int64(s.heads[place, 1])
                     half.total = octets_of(half.size)
                 continue
         take = min(run, half.total - half.got)
         if not absent:
-            _take_run(s, half, number, octets, at, take)
+            _take_run(s, half, place, octets, at, take)
         half.got += take
         half.position += take
         left -= take
@@ -161,20 +163,20 @@ def _missing(half, head):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True, nogil=True)
-def _take_run(s, half, number, octets, at, take):  # type: ignore[no-untyped-def]
+def _take_run(s, half, place, octets, at, take):  # type: ignore[no-untyped-def]
     """Keep and sum octets of an FPDU between two markers."""
     got = half.got
     for i in range(got, min(got + take, HEAD_B)):
-        s.heads[number, i] = octets[at + i - got]
+        s.heads[place, i] = octets[at + i - got]
     summed = min(take, half.total - 4 - got)
     if summed > 0:
         _sum(half, octets, at, summed)
     tail = 2 + half.size
     for i in range(max(got, tail), got + take):
-        s.tails[number, i - tail] = octets[at + i - got]
+        s.tails[place, i - tail] = octets[at + i - got]
     if s.keeps_payload and got + take > 2:
         # What of it is payload: the header's length shows in its third octet.
-        header_B = 2 + (TAGGED_B if s.heads[number, 2] & _TAGGED else UNTAGGED_B)
+        header_B = 2 + (TAGGED_B if s.heads[place, 2] & _TAGGED else UNTAGGED_B)
         begin, end = max(got, header_B), min(got + take, tail)
         if begin < end:
             fragment(s, half, octets, at + begin - got, end - begin)
@@ -209,10 +211,9 @@ def _take_marker(half, octets, at, take, into, absent):  # type: ignore[no-untyp
 @njit(cache=True, nogil=True)
 def judge(s, slot, side, packet, t_ps):  # type: ignore[no-untyped-def]
     """Judge a whole FPDU and make its row; return whether its segment can be taken as it is."""
-    number = 2 * slot + side
-    half = s.halves[number]
+    half = s.halves[2 * slot + side]
     connection = s.connections[slot]
-    head, tail = s.heads[number], s.tails[number]
+    head, tail = s.heads[half.head], s.tails[half.head]
     pad = half.total - 6 - half.size
     crc = np.uint32(0)
     for i in range(3, -1, -1):
@@ -302,11 +303,11 @@ def _reason(half, crc, summed_B):  # type: ignore[no-untyped-def]
 @njit(cache=True, nogil=True)
 def finish_cut(s, slot, side, packet, t_ps):  # type: ignore[no-untyped-def]
     """Make the row of an FPDU that the stream ends in, where its length is known."""
-    number = 2 * slot + side
-    half = s.halves[number]
+    half = s.halves[2 * slot + side]
     if half.total > 0:
-        half.missing = half.missing or _missing(half, s.heads[number])
+        half.missing = half.missing or _missing(half, s.heads[half.head])
         verdict, reason, none = np.int64(CUT), np.int64(NO_REASON), np.int64(-1)
-        connection, head = s.connections[slot], s.heads[number]
+        connection, head = s.connections[slot], s.heads[half.head]
         fpdu_row(s, connection, half, side, head, verdict, reason, none, np.uint32(0), packet, t_ps)
     begin_fpdu(half)
+    release_head(s, half)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
+from freezeframe.decoders.iwarp.head_kernels import release_head
 from freezeframe.decoders.iwarp.message_kernels import release_lanes
 from freezeframe.decoders.iwarp.mpa_kernels import begin_fpdu
 from freezeframe.decoders.iwarp.state import SEARCH, STARTUP
@@ -69,5 +70,6 @@ def open_half(s, number, from_syn):  # type: ignore[no-untyped-def]
     half.syn = from_syn
     half.behind = 0
     begin_fpdu(half)
+    release_head(s, half)
     release_lanes(s, half)
     half.from_first = half.known

@@ -10,6 +10,7 @@ import numpy as np
 from numba import njit
 
 from freezeframe.decoders.iwarp.end_kernels import end_connection, end_half
+from freezeframe.decoders.iwarp.head_kernels import release_head
 from freezeframe.decoders.iwarp.hold_kernels import give_back, held, hold_octets, release
 from freezeframe.decoders.iwarp.message_kernels import untrusted
 from freezeframe.decoders.iwarp.mpa_kernels import begin_fpdu, judge, take_octets
@@ -129,6 +130,7 @@ def take_pieces(state, pieces, buffer, begin, inside):  # type: ignore[no-untype
                     if judge(s, slot, this, half.last_packet, half.last_ps):
                         take_segment(s, slot, this, half.last_packet, half.last_ps)
                     begin_fpdu(half)
+                    release_head(s, half)
             elif half.mode == STARTUP and not absent:
                 taken = take_start(s, slot, this, octets, at, size, packet, t_ps)
             elif half.mode == SEARCH and not absent:
@@ -227,6 +229,7 @@ def _lose(s, slot, side, size):  # type: ignore[no-untyped-def]
     half.marker_got = 0
     untrusted(s, slot, side)
     begin_fpdu(half)
+    release_head(s, half)
     if half.mode == STARTUP:
         s.connections[slot].midstream = 1
     peer = s.halves[2 * slot + 1 - side]

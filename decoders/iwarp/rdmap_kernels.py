@@ -62,11 +62,8 @@ _U0 = np.uint64(0)
 @njit(cache=True, nogil=True)
 def take_segment(s, slot, side, packet, t_ps):  # type: ignore[no-untyped-def]
     """Take the segment of an FPDU whose header can be trusted: report what it breaks, write the operation it ends."""
-    connection, half, head = (
-        s.connections[slot],
-        s.halves[2 * slot + side],
-        s.heads[2 * slot + side],
-    )
+    connection, half = s.connections[slot], s.halves[2 * slot + side]
+    head = s.heads[half.head]
     control, rdmap = np.int64(head[2]), np.int64(head[3])
     tagged, last, opcode = control & _TAGGED != 0, control & _LAST != 0, rdmap & 15
     _check_turn(s, slot, side, head, opcode, tagged, packet, t_ps)

@@ -62,14 +62,15 @@ HALF = np.dtype(
         ("fragment_last", "i8"), ("suspect", "u1"), ("ended", "u1"), ("reads_known", "u1"), ("replay", "i8"),
         ("early", "u1"), ("guessed", "u1"), ("differs_at", "i8"), ("differs_B", "i8"), ("differs_packet", "i8"),
         ("differs_ps", "i8"), ("syn", "u1"), ("behind", "u1"),
-        ("lanes", "i4", LANES), ("from_first", "u1"),
+        ("lanes", "i4", LANES), ("from_first", "u1"), ("head", "i4"),
     ]
 )  # fmt: skip
 """The FPDU that is passing, and where its half stands. ``got``: its octets so far without markers. ``known``: all since
 the start was seen, so that an unexpected message is a breach; ``suspect``: the FPDU before had a wrong CRC. ``replay``:
 from which octet on its hold is to be taken next, -1 for not. ``syn``: all since its SYN was seen; ``behind``: it knows
 octets of the other half that came later in the capture, or never. ``lanes``: the message of each lane that was used,
-0 for none; ``from_first``: in the others the first message was not missed."""
+0 for none; ``from_first``: in the others the first message was not missed.
+``head``: where in `heads` and `tails` the FPDU is, 0 for none."""
 MESSAGE = np.dtype(
     [
         ("open", "u1"), ("opcode", "u1"), ("known", "u1"), ("msn", "u4"), ("msn_next", "u4"), ("msn_other", "u4"),
@@ -133,8 +134,10 @@ FRAGMENT = np.dtype([("next", "i8"), ("offset", "i8"), ("length", "i8")])
     PRIVATE_USED,
     FREE_MESSAGE,
     MESSAGES_USED,
+    FREE_HEAD,
+    HEADS_USED,
     COUNTS,
-) = range(15)
+) = range(17)
 
 _ROOM, _CLOSED_ROOM, PAYLOAD_B = 1 << 16, 1 << 13, 1 << 25
 KEPT_FPDUS = 1 << 13  # those that came last, in which what a Terminate is about is looked for
@@ -150,7 +153,8 @@ _PRIVATE_PAGES = 1 + _HALVES * MOST_PRIVATE_B // PRIVATE_PAGE_B
 STATE = np.dtype(
     [
         ("connections", CONNECTION, SLOTS), ("halves", HALF, _HALVES), ("messages", MESSAGE, 1 + _HALVES * LANES),
-        ("reads", READ, MOST_READS), ("heads", "u1", (_HALVES, HEAD_B)), ("tails", "u1", (_HALVES, TAIL_B)),
+        ("reads", READ, MOST_READS), ("heads", "u1", (1 + _HALVES, HEAD_B)),
+        ("tails", "u1", (1 + _HALVES, TAIL_B)), ("head_next", "i4", 1 + _HALVES),
         ("private", "u1", (_PRIVATE_PAGES, PRIVATE_PAGE_B)), ("private_next", "i4", _PRIVATE_PAGES),
         ("holds", "u1", (MOST_HOLDS, HOLD_B)),
         ("hold_size", "i8", MOST_HOLDS), ("hold_next", "i8", MOST_HOLDS),

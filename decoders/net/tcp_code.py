@@ -119,9 +119,8 @@ def decode_tcp(
 ) -> dict[str, pa.Table]:
     """Return the connections that ended with a block, and the events of it."""
     connections, events = [], []
-    for at in range(0, max(1, len(block)), _PACKETS):
-        end = min(at + _PACKETS, len(block))
-        pieces = streams.feed(block.part(at, end), last and end == len(block))
+    for part, ends in block.parts(_PACKETS):
+        pieces = streams.feed(part, last and ends)
         connections.append(connection_table(pieces))
         events.append(event_table(pieces))
     return {

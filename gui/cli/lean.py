@@ -9,6 +9,8 @@ Source: malloc.h of the GNU C library; numba 0.68, numba/core/caching.py, ``Cach
 from __future__ import annotations
 
 import ctypes
+import re
+from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
@@ -16,9 +18,13 @@ from numba.core.caching import Cache, FunctionCache
 from numba.core.runtime.nrt import rtsys
 
 _TRIM_THRESHOLD, _TOP_PAD, _MMAP_THRESHOLD, _ARENA_MAX = -1, -2, -3, -8  # parameters of mallopt
+_MADV_DONTNEED = 4  # of Linux
 _KEPT_B = 1 << 27
 _AT_ONCE_B = 1 << 25  # the most that it allows; what is larger is given back at once
 _BLOCK_B = 1 << 22  # a column of a block of packets has less, and is used again
+# Lines of /proc/self/smaps: where a file of a library is in memory, not to be written; where anything is.
+_LIBRARY = re.compile(r"([0-9a-f]+)-([0-9a-f]+) r-[x-]p .*\.so[.0-9]*$")
+_PLACE = re.compile(r"[0-9a-f]+-[0-9a-f]+ ")
 # What numba's method calls: where another numba does more there, all stays as it is.
 _CALLS = ("refresh", "_guard_against_spurious_io_errors", "_load_overload")
 
@@ -49,6 +55,26 @@ def _give_back_freed_memory() -> None:
     """
     pa.set_memory_pool(pa.system_memory_pool())
     _settle((_ARENA_MAX, 1), (_MMAP_THRESHOLD, _BLOCK_B))
+
+
+def give_back_code() -> None:
+    """Give back what is in memory of the files of libraries, unchanged: what is needed again is read again.
+
+    Of LLVM that is 65 MB, which loading a kernel touches. Where there is no ``/proc`` it stays.
+    """
+    madvise = getattr(ctypes.CDLL(None), "madvise", None)
+    maps = Path("/proc/self/smaps")
+    if madvise is None or not maps.exists():
+        return
+    place = [0, 0]
+    for line in maps.read_text().splitlines():
+        if found := _LIBRARY.match(line):
+            place = [int(number, 16) for number in found.groups()]
+        elif _PLACE.match(line):
+            place = [0, 0]
+        elif line.startswith("Private_Dirty:") and place[1] and line.split()[1] == "0":
+            begin, end = place
+            madvise(ctypes.c_void_p(begin), ctypes.c_size_t(end - begin), _MADV_DONTNEED)
 
 
 def _settle(*parameters: tuple[int, int]) -> None:

@@ -229,9 +229,7 @@ def _peak_kB(packets: int, output: Path) -> int:
 def test_memory_does_not_grow_with_the_capture(tmp_path: Path) -> None:
     # 65,536 connections at a time are remembered, and a block holds up to 32,768 packets.
     output = tmp_path / "o.parquet"
-    _peak_kB(
-        1024, output
-    )  # kernels that are not compiled yet are now: that takes memory of its own
+    _peak_kB(1024, output)  # kernels are compiled now, if they were not, which takes memory
     most_kB = _peak_kB(200 * 1024, output)
     assert most_kB < _peak_kB(110 * 1024, output) + 20_000
     assert most_kB * 1024 < 300e6

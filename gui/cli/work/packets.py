@@ -23,7 +23,7 @@ from freezeframe.decoders.registry import Registry
 from freezeframe.decoders.run import Decoded, StackRun, check_fit, with_different_names
 from freezeframe.decoders.spec import parse_spec
 from freezeframe.gui.cli.compiling import compile_notice
-from freezeframe.gui.cli.lean import decode_lean
+from freezeframe.gui.cli.lean import decode_lean, give_back_code
 from freezeframe.gui.cli.output import progress_bar
 from freezeframe.gui.cli.reading import Reading
 from freezeframe.gui.cli.work.events import json_row, names_in, print_rows, rows_of, texts_by_name
@@ -36,7 +36,7 @@ _TableWriter = code("freezeframe.capture.parquet:TableWriter")  # what only prin
 _joined = code("freezeframe.capture.parquet:joined")
 _Selection = code("freezeframe.decoders.query:Selection")  # pandas, only where rows are chosen
 _LIKE_PS = 10**12  # times in seconds: how late the last is, nobody knows yet
-_ROW_GROUP, _HELD_B, _PART = 1 << 15, 1 << 23, 1 << 13
+_ROW_GROUP, _HELD_B, _PART = 1 << 14, 1 << 22, 1 << 13
 
 
 class _Sink(Protocol):
@@ -86,7 +86,11 @@ def decode_packets(
             stack.enter_context(compile_notice())
             update = stack.enter_context(progress_bar("decode", "B")) if quiet else None
             progress = None if update is None else _progress(update)
-            for block, last in packet_blocks(source, progress, notes.append):
+            for number, (block, last) in enumerate(
+                packet_blocks(source, progress, notes.append), 1
+            ):
+                if number & (number - 1) == 0:  # kernels are loaded when they are first needed
+                    give_back_code()
                 for found in _tables(runs, block, last):
                     tables = with_different_names(found)
                     if selection is not None:

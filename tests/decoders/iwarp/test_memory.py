@@ -15,7 +15,12 @@ from freezeframe.decoders.iwarp.iwarp_code import (
     iwarp_left,
     new_iwarp,
 )
-from freezeframe.decoders.iwarp.state import FREE_MESSAGE, MESSAGES_USED, PRIVATE_USED
+from freezeframe.decoders.iwarp.state import (
+    FREE_MESSAGE,
+    HEADS_USED,
+    MESSAGES_USED,
+    PRIVATE_USED,
+)
 from tests.decoders.iwarp.churn import write_connections
 
 _CONNECTIONS = 500
@@ -43,6 +48,7 @@ def test_connections_that_ended_leave_their_records_to_others(
         assert counts[PRIVATE_USED] == pages * _CONNECTIONS
         assert counts[MESSAGES_USED] == _CONNECTIONS  # one queue of one side each
         assert counts[FREE_MESSAGE] > 0
+        assert counts[HEADS_USED] == 1  # no FPDU waits for more of it when another begins
 
 
 def test_connections_that_are_open_at_the_end_are_told_in_parts(tmp_path: Path) -> None:
@@ -56,6 +62,6 @@ def test_connections_that_are_open_at_the_end_are_told_in_parts(tmp_path: Path) 
         while iwarp_left(state):
             block = block.after()
             told.append(decode_iwarp(block, options, state, True)["iwarp.connections"])
-    assert [len(table) for table in told] == [4_096, 904]
+    assert [len(table) for table in told] == [2_048, 2_048, 904]
     numbers = [number for table in told for number in table["connection"].to_pylist()]
     assert numbers == list(range(5_000))
