@@ -12,6 +12,7 @@ from freezeframe.capture.code import code
 from freezeframe.capture.errors import InputError
 from freezeframe.capture.files.edges import Edges
 from freezeframe.capture.files.samples import Samples
+from freezeframe.capture.packets.block import PacketBlock
 from freezeframe.decoders.blame import blamed
 from freezeframe.decoders.contract import Decoder
 from freezeframe.decoders.registry import SIGROK
@@ -22,7 +23,6 @@ if TYPE_CHECKING:
     from freezeframe.capture.folder import (
         CaptureFolder,
     )  # with the names of the registers; not for samples
-    from freezeframe.capture.packets.block import PacketBlock
 
     Piece = Edges | Samples | CaptureFolder | PacketBlock
 
@@ -63,7 +63,7 @@ class StackRun:
         while True:
             for kind, table in self._step(piece, last).items():
                 self._tables[kind].append(table)
-            if not (last and self.left):
+            if not (last and self.left and isinstance(piece, PacketBlock)):
                 return
             piece = piece.after()
 
