@@ -15,7 +15,6 @@ import numpy.typing as npt
 
 from freezeframe.capture.timebase import (
     DRIFT_PPB_PER_S,
-    RATE_TOLERANCE_PPB,
     UNKNOWN_PS,
     DomainClock,
     TimeBase,
@@ -85,12 +84,12 @@ def _rate_error_ps(span_ps: Int64, clock: DomainClock) -> Int64:
     """Return how far a span in one domain is off because its rate is not known exactly."""
     if clock.relation == "master":
         return np.full(len(span_ps), 0, np.int64)
-    rate_ppb = RATE_TOLERANCE_PPB
+    rate_ppb = clock.tolerance_ppb
     if clock.relation == "two pairs" and clock.pairs is not None:
         cycles = max(1, clock.pairs[1] - clock.pairs[0])
         drift_ppb = cycles * DRIFT_PPB_PER_S // clock.clk_hz + 1
         # Each pair is within half a cycle: one cycle in all of the distance between them.
-        rate_ppb = min(RATE_TOLERANCE_PPB, _PPB // cycles + 1 + drift_ppb)
+        rate_ppb = min(clock.tolerance_ppb, _PPB // cycles + 1 + drift_ppb)
     # Split, because a span of days times parts in 10^9 leaves int64.
     whole, rest = np.divmod(span_ps, _PPB)
     error: Int64 = whole * rate_ppb + rest * rate_ppb // _PPB + 1 + _ROUNDING_PS

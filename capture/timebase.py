@@ -39,7 +39,7 @@ UNKNOWN_PS = -1
 """Uncertainty of a time whose relation to the master is not known."""
 
 RATE_TOLERANCE_PPB = 200_000
-"""How far two clocks of 100 ppm each may be apart: the bound where no rate was measured."""
+"""How far two clocks of 100 ppm each may be apart: the bound where no rate was measured and the card says none."""
 
 DRIFT_PPB_PER_S = 100
 """How fast the rate between two clocks may change: a crystal warming up stays below 0.1 ppm/s."""
@@ -95,6 +95,8 @@ class DomainClock:
         ps_per_cycle: of the master's time; nominal unless two pairs stand.
         anchor_cycle, anchor_ps: a cycle, and the master's time of its begin.
         pairs: latched own cycle of the first and last toggle, equal when there is one, or None.
+        tolerance_ppb: how far it and the master's clock may be apart, by what their cards say of them.
+        own_ppm: how far it may be off its nominal clock.
     """
 
     device: str
@@ -105,6 +107,8 @@ class DomainClock:
     anchor_cycle: int
     anchor_ps: int
     pairs: tuple[int, int] | None = None
+    tolerance_ppb: int = RATE_TOLERANCE_PPB
+    own_ppm: int = 100
 
     @property
     def rate_ppb(self) -> int:
@@ -256,6 +260,7 @@ class _TimeLine:
     clk_hz: int
     period_cycles: int
     last_number: int | None
+    ppm: int
 
     @classmethod
     def of(cls, devices: Sequence[DeviceCapture], notes: list[str]) -> _TimeLine:
@@ -269,13 +274,14 @@ class _TimeLine:
                 "the time master is not in the capture: its clock is taken to be the nominal bus "
                 f"clock of {first.name}, {first.identity.clk_bus} Hz"
             )
-            return cls(None, *_clock_and_period(first), None)
+            return cls(None, *_clock_and_period(first), None, _ppm(first, Domain.BUS))
         master = masters[0]
         clk_hz, period = _clock_and_period(master)
         cycle = master.registers.value64("pair.last_", Domain.BUS)
         if not master.registers.field("pair.status", "last_valid", Domain.BUS):
             cycle = master.registers.value64("frozen.freeze_cycle_")
-        return cls(master.name, clk_hz, period, None if cycle is None else cycle // period)
+        number = None if cycle is None else cycle // period
+        return cls(master.name, clk_hz, period, number, _ppm(master, Domain.BUS))
 
     def toggle_ps(self, number: int) -> Fraction:
         """Return the master's time of a toggle whose number is not wrapped."""
@@ -286,6 +292,11 @@ class _TimeLine:
         if self.last_number is None:
             return number
         return number + _NUMBERS * round(Fraction(self.last_number - number, _NUMBERS))
+
+
+def _ppm(device: DeviceCapture, domain: Domain) -> int:
+    """Return how far a clock may be off, by the card's description."""
+    return device.roles.card.said.clock[DOMAIN_NAMES[domain]].ppm
 
 
 def _clock_and_period(device: DeviceCapture) -> tuple[int, int]:
@@ -309,9 +320,11 @@ def _relate(
         )
     nominal = Fraction(PS_PER_S, clk_hz)
     seconds = _cycle_near_freeze(device, clk_hz) // clk_hz
+    ppm = _ppm(device, domain)
     clock = DomainClock(
-        device.name, name, "none", clk_hz, nominal, seconds * clk_hz, seconds * PS_PER_S
-    )
+        device.name, name, "none", clk_hz, nominal, seconds * clk_hz, seconds * PS_PER_S,
+        tolerance_ppb=1000 * (ppm + line.ppm), own_ppm=ppm,
+    )  # fmt: skip
     if device.name == line.master and domain is Domain.BUS:
         return replace(clock, relation="master")
     first, last = _pair(device, "first", domain), _pair(device, "last", domain)
@@ -325,11 +338,11 @@ def _relate(
     number, cycle = line.unwrap(known[0]), known[1]
     rate = None
     if first and last and first != last:
-        rate = _measured_rate(first, last, line, nominal, where=where, notes=notes)
+        rate = _measured_rate(first, last, line, clock, where=where, notes=notes)
     if rate is None:
         notes.append(
             f"{where}: saw one usable toggle of the time line: its rate is taken as nominal, "
-            f"within {RATE_TOLERANCE_PPB // 1000} ppm of the master's"
+            f"within {clock.tolerance_ppb // 1000} ppm of the master's"
         )
     at = line.toggle_ps(number) + _LATE_CYCLES * (rate or nominal)
     return replace(
@@ -346,11 +359,12 @@ def _measured_rate(
     first: tuple[int, int],
     last: tuple[int, int],
     line: _TimeLine,
-    nominal: Fraction,
+    clock: DomainClock,
     *,
     where: str,
     notes: list[str],
 ) -> Fraction | None:
+    nominal = clock.ps_per_cycle
     cycles = last[1] - first[1]
     toggles = (last[0] - first[0]) % _NUMBERS
     expected = cycles * nominal / line.toggle_ps(1)
@@ -370,7 +384,7 @@ def _measured_rate(
             "which no oscillator does; only the last is used"
         )
         return None
-    if abs(off_ppm) > RATE_TOLERANCE_PPB // 1000 + 2 * _MICRO // cycles:
+    if abs(off_ppm) > clock.tolerance_ppb // 1000 + 2 * _MICRO // cycles:
         notes.append(f"{where}: runs {off_ppm:+d} ppm off its nominal clock by the time line")
     return rate
 
@@ -446,10 +460,10 @@ def _uncertainty(cycles: Cycles, clock: DomainClock, near: npt.NDArray[np.bool_]
         outside = np.where((cycles < first) | (cycles > last), nearest_ps, 0)
         lever_ps = outside // span + 1
         span_s = Fraction(span, clock.clk_hz)
-        rate_ppb = min(RATE_TOLERANCE_PPB, int(span_s * DRIFT_PPB_PER_S) + 1)
+        rate_ppb = min(clock.tolerance_ppb, int(span_s * DRIFT_PPB_PER_S) + 1)
     else:
         lever_ps = np.zeros_like(cycles)
-        rate_ppb = RATE_TOLERANCE_PPB
+        rate_ppb = clock.tolerance_ppb
     strayed_ps = (nearest_ps // _MICRO + 1) * rate_ppb // 1000
     u_ps: Cycles = half_cycle_ps + _ROUNDING_PS + lever_ps + strayed_ps
     return np.where(near, u_ps, np.int64(UNKNOWN_PS))

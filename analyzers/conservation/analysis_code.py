@@ -13,7 +13,7 @@ import pandas as pd
 
 from freezeframe.analyzers.analysis import AnalysisResult, Figure
 from freezeframe.analyzers.conservation.terms import Subject, Terms
-from freezeframe.analyzers.contract import run_analyzer
+from freezeframe.analyzers.contract import UNDETERMINED, Evidence, Finding, Row, run_analyzer
 from freezeframe.analyzers.facts import Facts
 from freezeframe.analyzers.view import CaptureView
 from freezeframe.capture.card.roles import EVENT_LOG
@@ -171,6 +171,20 @@ def _sum_text(terms: Sequence[Term], balance: int, least: int | None, most: int 
     return f"{text} = {balance:,}; {allowed}" + (f" ({', '.join(bounds)})" if bounds else "")
 
 
+def _finding(broken: Checked) -> Finding:
+    """Return a broken law as a finding: that it is broken is certain, by what is not known here."""
+    said, subject = f"{broken.law.name}: {broken.law.text}", broken.subject
+    rows = tuple(Row("registers", subject.device, t.name, t.value) for t in broken.terms)
+    return Finding(
+        UNDETERMINED,
+        f"{subject.text}: the law of {said} {broken.why}.",
+        device=subject.device,
+        tap=subject.memory,
+        flow=subject.flow,
+        evidence=(Evidence(f"{said} {broken.why}.", subject.device, subject.memory, rows),),
+    )
+
+
 def run(view: CaptureView) -> AnalysisResult:
     checked = run_analyzer(Conservation(), [view])
     counts = {
@@ -200,6 +214,7 @@ def run(view: CaptureView) -> AnalysisResult:
     ]
     return AnalysisResult(
         "conservation",
+        findings=tuple(_finding(c) for c in checked if c.state == "broken"),
         figures=figures,
         tables={"laws": table, "terms": terms},
         notes=tuple(notes or ["No law that can be checked is broken."]),

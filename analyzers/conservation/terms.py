@@ -12,15 +12,17 @@ from functools import cached_property
 import numpy as np
 
 from freezeframe.analyzers.facts import Facts, covers, flight_ps
+from freezeframe.analyzers.streams import Stream, header_fields
 from freezeframe.analyzers.view import CaptureView
 from freezeframe.capture.folder import DeviceCapture
-from freezeframe.capture.registers.layouts import Kind
+from freezeframe.capture.registers.layouts import Kind, PacketFlag
 from freezeframe.capture.timebase import PS_PER_S
 
 _BINS = 16
 _WAY_CYCLES = 64  # link cycles of crossing and rounding on top of what was measured of the way
 _LATE_WORDS = 8  # two flip-flops of the bus clock and the pointers' own registers; 5 at most were seen on the board
 _STILL_CYCLES = 32
+_SEQUENCE = 0xFFFF
 _OWN = (Kind.TIME, Kind.MARK, Kind.LOSS)  # records that are neither words nor events
 
 
@@ -182,10 +184,12 @@ class Terms:
         image = device.memories[memory]
         if what == "records":
             return len(image.slots_in_order())
-        if what == "header_bad":
+        if what in ("header_bad", "skipped"):
             stream = self.view.stream(device.name, memory)
             if stream is None:
                 raise Missing(f"{memory} did not record every kind of word")
+            if what == "skipped":
+                return _skipped(stream)
             if memory not in device.roles.rx.taps:
                 return 0  # the hardware checks where packets come in only
             return sum(packet.header_ok is False and packet.has_head for packet in stream.packets)
@@ -282,3 +286,27 @@ class Terms:
         if unc_ps is None:
             raise Missing(f"how the clock of {device.name} relates to the other is not known")
         return t_ps, unc_ps
+
+
+def _skipped(stream: Stream) -> int:
+    """Return how many sequence numbers packets leave out from one to the next; one that comes again or late counts too.
+
+    A packet whose header is damaged has some number; injected ones have any. Nothing is said across words not read.
+    """
+    skipped = damaged = 0
+    before: int | None = None
+    breaks = list(stream.breaks)
+    for packet in stream.packets:
+        if breaks and packet.start >= breaks[0]:
+            breaks.pop(0)
+            before, damaged = None, 0
+        if not packet.header_ok or packet.header is None or packet.seq is None:
+            damaged += packet.heads > 0
+            continue
+        if header_fields(packet.header)["flags"] & PacketFlag.INJECTED:
+            continue
+        if before is not None:
+            step = packet.seq - before - 1 & _SEQUENCE
+            skipped += max(0, step - damaged) if step <= _SEQUENCE // 2 else 1
+        before, damaged = packet.seq, 0
+    return skipped

@@ -63,7 +63,8 @@ class RateChange:
 
     Attributes:
         count, seconds: of run A and run B; ``seconds`` 0 where the time is not known.
-        sigmas: the difference of the rates over its standard deviation, were counts (or clumps) independent.
+        sigmas: the difference of the rates over its standard deviation, were counts (or clumps) independent; 0 where
+            the shorter run is too short to compare.
     """
 
     name: str
@@ -129,9 +130,10 @@ def compare_rates(
     """
     (n, s), (m, t) = a, b
     sigmas = 0.0
-    if s > 0 and t > 0 and n + m:
-        # Under one rate for both, which the sum of the counts tells best.
-        rate = (n + m) / (s + t)
+    # Under one rate for both, which the sum of the counts tells best.
+    rate = (n + m) / (s + t) if s > 0 and t > 0 else 0.0
+    # A run that would hold a few of them only says nothing of a rate: most happen at its beginning or end.
+    if rate * min(s, t) >= _LEAST * clump:
         sigmas = (m / t - n / s) / math.sqrt(clump * (rate / s + rate / t))
     return RateChange(name, (n, m), (s, t), sigmas)
 

@@ -29,7 +29,7 @@ _LANE0 = 0x00FF00FF00FF00FF
 _LANE1 = _BOTH ^ _LANE0
 _LIKE = 0.4  # share of 32-bit halves that must agree before two packets count as the same one
 _EDGE_WORDS = 16  # words compared from either end of a packet
-_SEARCH = 4096  # pairs tried; beyond that order alone decides, so that the cost stays linear
+_SEARCH = 4096  # pairs tried; beyond that each is compared with the one at its own place, so that the cost stays linear
 
 
 @dataclass(frozen=True, slots=True)
@@ -154,7 +154,9 @@ def _most_alike(
     if not ups or not downs:
         return []
     if len(ups) * len(downs) > _SEARCH:
-        return list(zip(ups, downs, strict=False))
+        # The same place alone proves nothing: two memories may hold stretches that have no packet in common.
+        placed = zip(ups, downs, strict=False)
+        return [(i, j) for i, j in placed if _likeness(up, i, down, j) >= _LIKE]
     like = np.array([[_likeness(up, i, down, j) for j in downs] for i in ups])
     return [(ups[i], downs[j]) for i, j in _best_path(like)]
 

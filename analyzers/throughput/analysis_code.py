@@ -100,7 +100,8 @@ class _Parts:
             )
         for column, way in enumerate(_WAYS):
             sums = (summary.out, summary.into)[column]
-            self.figures += _figures(sampling, identity, way, sums, summary.intervals)
+            ppm = self.view.trace.timebase.clocks[sampling.device, "bus"].own_ppm
+            self.figures += _figures(sampling, identity, way, sums, summary.intervals, ppm)
             self._series(sampling, identity, way, words[:, column])
         self._samples.append(
             {
@@ -188,15 +189,19 @@ class _Parts:
         span_s = rates.span_ps / PS_PER_S
         limit = _limit(identity.clk_link)
         word_rate = _WORD_B / span_s / MB
+        # Words whose header is damaged may be anybody's.
+        unknown = int(rates.words[rates.flows < 0].sum())
+        ppm = self.view.trace.timebase.clocks[device, "link"].own_ppm
         for at, flow in enumerate(rates.flows.tolist()):
             words = int(rates.words[at].sum())
             name, label = f"{device}.{way}.flow{flow}", f"{device} {way}, flow {flow}"
             if flow < 0:
                 name, label = f"{device}.{way}.flow-unknown", f"{device} {way}, flow not known"
             mean = words * word_rate
+            sharp = word_rate * (1 + unknown * (flow >= 0)) + mean * ppm / 1e6
             note = f"from {words} words in {rates.span_ps // 1000} ns of {device}.{tap}"
             self.figures.append(
-                Figure(f"{name}.traced", f"{label}, in the trace", mean, "MB/s", word_rate, note)
+                Figure(f"{name}.traced", f"{label}, in the trace", mean, "MB/s", sharp, note)
             )
             self.series.append(_flow_series(rates, at, name, label, limit))
             self._flows.append(
@@ -247,9 +252,11 @@ def _limit(clk_hz: int) -> float:
 
 
 def _figures(
-    sampling: Sampled, identity: Identity, way: str, sums: Way, intervals: int
+    sampling: Sampled, identity: Identity, way: str, sums: Way, intervals: int, ppm: int
 ) -> Iterator[Figure]:
-    """Yield the figures of one direction; a count is sharp to one word at each end of what it spans."""
+    """Yield the figures of one direction; a count is sharp to one word at each end of what it spans, a second to the
+    ``ppm`` of the crystal that counts it.
+    """
     name, label = f"{sampling.device}.{way}", f"{sampling.device} {way}"
     if not intervals:
         yield Figure(f"{name}.throughput.mean", f"{label}, mean", None, "MB/s", note=(
@@ -258,7 +265,8 @@ def _figures(
     period_s = sampling.period_cycles / identity.clk_bus
     per_word = _WORD_B / period_s / MB
     link, bus = _limit(identity.clk_link), _limit(identity.clk_bus)
-    mean, sharp = sums.words * per_word / intervals, per_word / intervals
+    mean, off = sums.words * per_word / intervals, ppm / 1e6
+    sharp = per_word / intervals + mean * off
     over = f"over {intervals} intervals of {sampling.period_cycles} bus cycles"
     yield Figure(f"{name}.throughput.mean", f"{label}, mean", mean, "MB/s", sharp, over)
     for key, text, words in (
@@ -266,8 +274,9 @@ def _figures(
         ("max", "fastest interval", sums.most),
     ):
         yield Figure(
-            f"{name}.throughput.{key}", f"{label}, {text}", words * per_word, "MB/s", per_word
-        )
+            f"{name}.throughput.{key}", f"{label}, {text}", words * per_word, "MB/s",
+            per_word * (1 + words * off),
+        )  # fmt: skip
     yield Figure(f"{name}.throughput.link_share", f"{label}, share of the link", 100 * mean / link, "%",
                  100 * sharp / link, f"limit {link:.1f} MB/s: a word each cycle of {identity.clk_link} Hz")  # fmt: skip
     yield Figure(f"{name}.throughput.bus_share", f"{label}, share of the bus", 100 * mean / bus, "%",

@@ -23,6 +23,8 @@ class FlowRates:
         flows: ``(f,)`` int64, -1 for words whose header is not in the recording.
         words: ``(f, b)`` int64 in b bins of equal length; edges_ps: ``(b + 1,)`` int64.
         missing: words between were not read, so these are too few.
+
+    A memory that begins inside a packet does not say whose words those are: the time begins with the first header.
     """
 
     device: str
@@ -55,14 +57,16 @@ def flow_rates(stream: Stream, period_ps: int) -> FlowRates | None:
     """
     if not len(stream) or bool((np.diff(stream.t_ps) < 0).any()):
         return None
+    begin = next((packet.start for packet in stream.packets if packet.has_head), 0)
     flow = np.full(len(stream), -1, np.int64)
     for packet in stream.packets:
         if packet.header is not None and packet.header_ok is not False and packet.flow is not None:
             flow[packet.start : packet.end] = packet.flow
-    first, end = int(stream.t_ps[0]), int(stream.t_ps[-1]) + max(period_ps, 1)
+    times_ps, flow = stream.t_ps[begin:], flow[begin:]
+    first, end = int(times_ps[0]), int(stream.t_ps[-1]) + max(period_ps, 1)
     bins = max(1, min(_BINS, (end - first) // max(period_ps, 1)))
     edges = first + np.arange(bins + 1, dtype=np.int64) * (end - first) // bins
-    place = np.clip(np.searchsorted(edges, stream.t_ps, side="right") - 1, 0, bins - 1)
+    place = np.clip(np.searchsorted(edges, times_ps, side="right") - 1, 0, bins - 1)
     flows = np.unique(flow)
     words = np.zeros((len(flows), bins), np.int64)
     np.add.at(words, (np.searchsorted(flows, flow), place), 1)

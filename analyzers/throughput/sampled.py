@@ -82,6 +82,16 @@ def sampled(device: DeviceCapture, timebase: TimeBase) -> Sampled | str:
     order = np.arange(pointer, dtype=np.int64)
     if registers.field("sampler.status", "wrapped"):
         order = np.concatenate([np.arange(pointer, len(samples), dtype=np.int64), order])
+    cause = registers.value64("ctl.cause_cycle_")
+    after = (
+        0
+        if not cause or cause >= newest or newest >= _MOST_CYCLES
+        else -(-(newest - cause) // period)
+    )
+    if (
+        0 < after <= len(order) - 2
+    ):  # the cards were stopping: what happened then is no rate of theirs
+        order, newest = order[:-after], newest - after * period
     if len(order) < 2:
         return (
             f"{name}: {len(order)} throughput samples were taken, and a rate needs two: the recording was "

@@ -35,7 +35,11 @@ def _related(
 ) -> DomainClock:
     nominal = Fraction(PS_PER_S, clock.hz)
     name = clock.clock.name
-    own = DomainClock(recording.device, name, "none", clock.hz, nominal, 0, 0)
+    ppm = clock.clock.said.ppm
+    own = DomainClock(
+        recording.device, name, "none", clock.hz, nominal, 0, 0,
+        tolerance_ppb=1000 * (ppm + bus.clock.said.ppm), own_ppm=ppm,
+    )  # fmt: skip
     if clock is bus:
         return replace(own, relation="master")
     last = clock.last or clock.first

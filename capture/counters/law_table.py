@@ -11,7 +11,7 @@ a counter or a register of the bank stands without one:
 ``flow.X``         X of one flow's credit state; a law with such a term holds for every flow
 ``flows.X``        the sum of X over all flows; ``flows.waiting`` of received - freed
 ``memory.X``       X (offered, stored, lost) of one memory; such a law holds for every memory of its scope
-``recorded.X``     what the trace of that memory holds: words, events, records, packets, header_bad
+``recorded.X``     what the trace of that memory holds: words, events, records, packets, header_bad, skipped
 ``histogram.X``    the sum of the bins: lengths, occupancy
 ``sampler.X``      out, in: the newest sample; taken: their number; age: link cycles from it to the freeze
 ``slack.X``        by how many words X may be late (a level crosses clock domains); 0 where nothing moved

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from freezeframe.analyzers.conservation.analysis import CONSERVATION
-from freezeframe.analyzers.conservation.analysis_code import Checked, check_laws
+from freezeframe.analyzers.conservation.analysis_code import Checked, check_laws, run
 from freezeframe.analyzers.view import CaptureView
 from freezeframe.capture.card.map_1 import card_of_map
 from freezeframe.capture.counters.law_table import CardLaw, laws_of, split_terms
@@ -24,6 +24,7 @@ from freezeframe.capture.targets.base import open_target
 from freezeframe.emulator.target import EmulatorTarget
 from tests.analyzers.emulated import pulled, varied_profile
 from tests.board.boards import running
+from tests.campaign.open_world.runs import UNLISTED, Job, take
 from tests.capture.console.printed import dump, line, record
 
 CARD_LAWS = laws_of(card_of_map().card)
@@ -147,8 +148,31 @@ BREAKS = {
 }  # fmt: skip
 
 
-def test_there_is_a_way_to_break_every_law_but_the_one_of_errors() -> None:
-    assert BREAKS.keys() == {law.name for law in CARD_LAWS}
+def test_there_is_a_way_to_break_every_law_but_the_ones_of_errors_and_sequence() -> None:
+    assert BREAKS.keys() | {"packets in sequence"} == {law.name for law in CARD_LAWS}
+
+
+@pytest.mark.parametrize(
+    ("fault", "where"),
+    [("link-packet-lost", "B.rx_enq"), ("out-packet-lost", "A.tx_deq"), ("out-packet-late", "A.tx_deq")],
+)  # fmt: skip
+def test_a_packet_that_is_lost_or_late_breaks_the_law_of_sequence_where_it_went_wrong(
+    tmp_path: Path, fault: str, where: str
+) -> None:
+    folder = take(Job(UNLISTED, fault, "saturating", 7), tmp_path).folder
+    broken_at = [
+        c.subject.text
+        for c in check_laws(CaptureView(folder))
+        if c.law.name == "packets in sequence" and c.state == "broken"
+    ]
+    assert broken_at[0] == where
+
+
+def test_a_broken_law_is_a_finding_of_the_analysis(clean: CaptureView) -> None:
+    found = run(altered(clean, "A", "frozen.tx_level", by=-1)).findings
+    assert [f.device for f in found] == ["A"]
+    assert "outgoing FIFO, words" in found[0].text
+    assert run(clean).findings == ()
 
 
 @pytest.mark.parametrize("law", [name for name in BREAKS if name != "counted header errors"])

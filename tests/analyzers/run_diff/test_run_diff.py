@@ -217,5 +217,8 @@ def test_rates_are_compared_by_their_poisson_error() -> None:
     assert found.changed
     assert not compare_rates("x", (100, 1.0), (120, 1.0)).changed
     assert not compare_rates("x", (100, 1.0), (200, 1.0), clump=512).changed
+    # Eight packets in either run are no rate, although one run was eight times as long.
+    assert not compare_rates("packets", (8, 670e-6), (8, 85e-6)).changed
+    assert compare_rates("packets", (800, 670e-6), (800, 85e-6)).changed
     unknown = compare_rates("x", (100, 0.0), (5, 1.0))
     assert (unknown.rate, unknown.relative, unknown.changed) == ((None, 5.0), 0.0, False)
