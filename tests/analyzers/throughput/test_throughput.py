@@ -44,6 +44,7 @@ def sampler(
     if log_ends_ps is not None:
         for t_ps in (60_000_000, log_ends_ps):
             pair.event("A", t_ps, "IRQ", "raised")
+        pair.cause_cycle["A"] = 6_000_000
     counts = (np.cumsum([first, *words], dtype=np.uint64) & np.uint64(0xFFFFFFFF)).astype(np.uint32)
     n = len(counts)
     registers = {
@@ -89,26 +90,34 @@ def test_what_one_end_sends_the_other_receives(result: AnalysisResult) -> None:
         assert got == pytest.approx(sent, rel=0.01)
 
 
-def test_the_mean_is_the_words_counted_over_the_time_between_the_first_and_last_sample(
+def test_the_mean_is_the_words_counted_from_the_first_sample_to_the_last_before_the_cause(
     emulated: CaptureView, result: AnalysisResult
 ) -> None:
     device = emulated.folder.device("A")
     assert device.samples is not None
     n = device.registers.value("sampler.write_ptr")
+    newest = device.registers.value64("sampler.last_cycle_")
+    cause = device.registers.value64("ctl.cause_cycle_")
     assert n is not None
+    assert newest is not None
+    assert cause is not None
+    n -= sum(newest - 1024 * back > cause for back in range(n))
     words = int(device.samples[n - 1, 0]) - int(device.samples[0, 0])
     expected = words * 8 / ((n - 1) * 1024 / 100e6) / MB
     assert result.figure("A.out.throughput.mean").value == pytest.approx(expected)
 
 
-def test_flows_of_a_trace_add_up_to_its_words(
+def test_flows_of_a_trace_add_up_to_its_words_from_the_first_header_on(
     emulated: CaptureView, result: AnalysisResult
 ) -> None:
-    words = emulated.trace.words
     for device, tap in (("A", "tx_deq"), ("B", "rx_enq")):
         table = result.tables["flows"]
         mine = table[(table["device"] == device) & (table["tap"] == tap)]
-        assert int(mine["words"].sum()) == int((words["source"] == f"{device}.{tap}").sum())
+        stream = emulated.stream(device, tap)
+        assert stream is not None
+        begin = next(packet.start for packet in stream.packets if packet.has_head)
+        assert int(mine["words"].sum()) == len(stream) - begin
+        assert mine["flow"].min() >= 0
 
 
 def test_counts_of_flows_are_those_of_the_freeze_bank(
@@ -125,12 +134,13 @@ def test_everything_is_json(result: AnalysisResult) -> None:
     assert json.loads(text)["analysis"] == "throughput"
 
 
-def test_a_rate_has_the_uncertainty_of_a_word(tmp_path: Path) -> None:
+def test_a_rate_has_the_uncertainty_of_a_word_and_of_the_crystal_of_its_card(tmp_path: Path) -> None:
     result = sampler(tmp_path, [500] * 10)
     mean = result.figure("A.out.throughput.mean")
     assert mean.value == pytest.approx(500 * PER_WORD)
-    assert mean.uncertainty == pytest.approx(PER_WORD / 10)
-    assert result.figure("A.out.throughput.max").uncertainty == pytest.approx(PER_WORD)
+    crystal = 500 * PER_WORD * 100e-6  # 100 ppm by the description of the card
+    assert mean.uncertainty == pytest.approx(PER_WORD / 10 + crystal)
+    assert result.figure("A.out.throughput.max").uncertainty == pytest.approx(PER_WORD + crystal)
 
 
 def test_counts_that_wrap_and_a_memory_that_wrapped_give_the_words_in_order(tmp_path: Path) -> None:
