@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import replace
 from fractions import Fraction
+from pathlib import Path
 from random import Random
 
 import numpy as np
@@ -12,6 +13,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from freezeframe.capture.card.elaborated import elaborate
+from freezeframe.capture.card.map_1 import card_of_map
+from freezeframe.capture.card.reading import parse_card
 from freezeframe.capture.errors import CaptureFormatError
 from freezeframe.capture.folder import DeviceCapture, RegisterImage
 from freezeframe.capture.timebase import (
@@ -21,6 +25,7 @@ from freezeframe.capture.timebase import (
 )
 from tests.capture.folder.samples import IDENTITY
 
+FORTH = Path(__file__).parents[2] / "firmware-hooks" / "cards" / "forth.toml"
 PERIOD = 4096
 BUS_HZ, LINK_HZ = 100_000_000, 78_125_000
 Pair = tuple[int, int]
@@ -185,6 +190,23 @@ def test_one_pair_gives_the_offset_and_the_nominal_rate_gives_the_rest(
     assert found[1][1] < 7_000
     # 100,000 cycles are 1.28 ms, and two clocks of 100 ppm each may differ by 256 ns in that time.
     assert 256_000 <= found[2][1] <= 270_000
+
+
+@given(ppm=st.integers(-1000, 1000))
+def test_a_card_that_says_its_crystals_are_worse_has_times_that_are_less_sure(ppm: int) -> None:
+    found = card_of_map()
+    worse = parse_card(FORTH.read_text().replace("ppm = 100\n", "ppm = 1000\n"))
+    link = Clock(LINK_HZ, ppm, Fraction(0))
+    pair = (7, link.latches(7))
+    one = replace(
+        device(0, master=True, link=(pair, None)), found=found._replace(card=elaborate(worse))
+    )
+    base = TimeBase.from_devices([one])
+    cycle = pair[1] + 100_000
+    ((t_ps, u_ps),) = times(base, "A", "link", [cycle])
+    assert abs(t_ps - link.begin_s(cycle) * 10**12) <= u_ps
+    assert 2_560_000 <= u_ps <= 2_600_000
+    assert "within 2000 ppm of the master's" in base.notes[0]
 
 
 def test_a_domain_without_a_pair_has_its_own_nominal_time_of_unknown_relation() -> None:

@@ -134,7 +134,9 @@ def test_everything_is_json(result: AnalysisResult) -> None:
     assert json.loads(text)["analysis"] == "throughput"
 
 
-def test_a_rate_has_the_uncertainty_of_a_word_and_of_the_crystal_of_its_card(tmp_path: Path) -> None:
+def test_a_rate_has_the_uncertainty_of_a_word_and_of_the_crystal_of_its_card(
+    tmp_path: Path,
+) -> None:
     result = sampler(tmp_path, [500] * 10)
     mean = result.figure("A.out.throughput.mean")
     assert mean.value == pytest.approx(500 * PER_WORD)
