@@ -70,7 +70,12 @@ def recordings_of(states: Sequence[RecorderState]) -> tuple[RecordingKey, ...]:
 
 def holding(devices: Sequence[Recorder], ledger: Ledger) -> Holding:
     """Look at what a target holds, and at what this host knows of it."""
-    states = tuple(settled_states(devices))
+    return known_of(settled_states(devices), ledger)
+
+
+def known_of(read: Sequence[RecorderState], ledger: Ledger) -> Holding:
+    """Return what this host knows of what the recorders of a target hold, by their states."""
+    states = tuple(read)
     recordings = recordings_of(states)
     if not any(state.state in ("triggered", "frozen") for state in states):
         return Holding(states, recordings, None, "")

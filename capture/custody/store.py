@@ -18,6 +18,7 @@ from freezeframe.capture.folder.manifest import MANIFEST
 
 LOG, LOCK = "guard.log", ".guard.lock"
 EXPLANATIONS = "explanations.jsonl"
+BESIDE, BUNDLE = ".beside.jsonl", ".ff.zip"  # what stands beside NAME.ff
 NOT_EXPLAINED, NO_FINDING = "not explained", "no fault found"
 
 NAME = re.compile(r"(?P<number>\d{4,})-(?P<nonce>[0-9a-f]{8})-(?P<generation>\d+)-[a-z0-9-]+\.ff")

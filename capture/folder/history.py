@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import getpass
 import socket
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any
 
@@ -69,3 +69,40 @@ def history_of(
         {**freezing, "after": _moment(ran), "seen": _moment(frozen)},
         act("pulled", source=source.partition("?")[0]),
     ]
+
+
+def history_lines(history: Sequence[Mapping[str, Any]]) -> list[str]:
+    """Return a line each for armed, frozen and pulled, with what is known of when, who and where; none of nothing.
+
+    A moment is by the clock of the host that said it.
+    """
+    acts = {str(each.get("what")): each for each in history}
+    lines = [
+        _told("armed", acts.get("armed", {})),
+        _frozen(acts),
+        _told("pulled", acts.get("pulled", {})),
+    ]
+    return [line for line in lines if line]
+
+
+def _told(what: str, known: Mapping[str, Any]) -> str:
+    if not known.get("when"):
+        return ""
+    by = f" by {known['who']}" if known.get("who") else ""
+    where = f" on {known['where']}" if known.get("where") else ""
+    how = f" ({known['by']})" if known.get("by") else ""
+    return f"{what} {known['when']}{by}{where}{how}"
+
+
+def _frozen(acts: Mapping[str, Mapping[str, Any]]) -> str:
+    frozen = acts.get("frozen", {})
+    if frozen.get("when"):
+        return _told("frozen", frozen)
+    seen, after = frozen.get("seen"), frozen.get("after")
+    if not seen:
+        return ""
+    if after:
+        return f"froze between {after}, when it was last seen running, and {seen}"
+    if acts.get("armed", {}).get("when"):
+        return f"froze after it was armed and before {seen}, when it was found frozen"
+    return f"froze before {seen}, when it was found frozen"

@@ -28,6 +28,8 @@ from freezeframe.capture.custody.host_rules import Fired
 from freezeframe.capture.custody.lease import Leases
 from freezeframe.capture.custody.ledger import GIVEN_UP, Ledger, RecordingKey
 from freezeframe.capture.custody.store import (
+    BESIDE,
+    BUNDLE,
     LOCK,
     LOG,
     NAME,
@@ -495,7 +497,8 @@ class _Guard:
         gone = superfluous(self._directory, self._keep)
         for path in gone:
             remove_folder(path)
-            path.with_suffix(".beside.jsonl").unlink(missing_ok=True)
+            for more in (BESIDE, BUNDLE):
+                path.with_suffix(more).unlink(missing_ok=True)
             self._log(f"{path.name}: removed; {_kept_words(self._keep)} are kept")
 
 

@@ -203,9 +203,13 @@ def armed_of(
 def recordings_in(devices: Sequence[DeviceCapture] | Sequence[CardCapture]) -> list[RecordingKey]:
     """Return what identifies the recording of each device; one whose registers were not read has generation -1."""
     found = []
-    for device, generation in zip(devices, generations_of(devices).values(), strict=True):
-        on_card = isinstance(device, CardCapture)
-        cycle = device.recording().cause_cycle if on_card else _cause_cycle(device)
+    each: list[DeviceCapture | CardCapture] = [*devices]
+    for device, generation in zip(each, generations_of(devices).values(), strict=True):
+        cycle = (
+            device.recording().cause_cycle
+            if isinstance(device, CardCapture)
+            else _cause_cycle(device)
+        )
         number = -1 if generation is None else generation
         found.append(RecordingKey(device.identity.boot_nonce, number, cycle))
     return found

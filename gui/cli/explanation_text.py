@@ -10,6 +10,7 @@ from typing import Any
 from freezeframe.analyzers.contract import Evidence, Finding, Row
 from freezeframe.analyzers.explain import Explanation
 from freezeframe.capture.folder import CaptureFolder
+from freezeframe.capture.folder.history import history_lines
 from freezeframe.capture.time_text import format_ps
 from freezeframe.gui.cli.output import hex_word, table, text_width
 from freezeframe.gui.moments import Freeze, first_freeze
@@ -36,6 +37,7 @@ def explanation_document(capture: CaptureFolder, explanation: Explanation) -> di
             "t_ps": freeze.t_ps,
             "t_uncertainty_ps": freeze.t_unc_ps if freeze.t_unc_ps >= 0 else None,
         },
+        "history": capture.manifest.get("history", []),
     }
 
 
@@ -69,6 +71,7 @@ def explanation_text(capture: CaptureFolder, explanation: Explanation) -> str:
     parts += bulleted("Limits of this answer", explanation.notes)
     parts += bulleted("What could not be asked", explanation.not_asked)
     parts += bulleted("Not in the capture", capture.lost)
+    parts += bulleted("When, and who", history_lines(capture.manifest.get("history", [])))
     return "\n\n".join(printable_lines(part) for part in parts)
 
 

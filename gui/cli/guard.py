@@ -85,6 +85,10 @@ HookOption = Annotated[
 MailOption = Annotated[
     list[str] | None, option("--mail", "ADDRESS", "Mail each capture and trouble, by sendmail.")
 ]
+BundleOption = Annotated[
+    bool,
+    typer.Option("--bundle", help="Pack each capture into one file, NAME.ff.zip, for those told."),
+]
 JsonLinesOption = Annotated[
     bool, typer.Option("--json", help="Print one line of JSON for each capture.")
 ]
@@ -108,6 +112,7 @@ def run(
     exec: ExecOption = None,
     webhook: HookOption = None,
     mail: MailOption = None,
+    bundle: BundleOption = False,
     json: JsonLinesOption = False,
 ) -> None:
     """Wait for freezes unattended: pull, arm again, explain, and go on until interrupted.
@@ -130,6 +135,6 @@ def run(
             targets=target, output=output, keep=keep, keep_first=keep_first, keep_bytes=keep_bytes,
             keep_kinds=keep_kinds, count=count, poll_s=poll, outage_s=outage,
             host_traces=host_trace or [], beside=beside or [], every_s=every, rules=freeze_on or [],
-            programs=exec or [], hooks=webhook or [], mailboxes=mail or [], json=json,
+            programs=exec or [], hooks=webhook or [], mailboxes=mail or [], bundle=bundle, json=json,
         )
     )  # fmt: skip

@@ -7,6 +7,7 @@ from typing import Any
 
 from freezeframe.capture.folder import CaptureFolder, DeviceCapture
 from freezeframe.capture.folder.card_folder import CardFolder
+from freezeframe.capture.folder.history import history_lines
 from freezeframe.capture.registers.layouts import MACHINE_STATE_NAMES
 from freezeframe.gui.report.html import Html, element, join, table
 from freezeframe.gui.report.page_parts import again_section
@@ -133,7 +134,9 @@ def evidence_files(manifest: dict[str, Any]) -> Html:
         (name, _count(entry["bytes"]), element("span", entry["sha256"], css="hex"))
         for name, entry in manifest["raw"].items()
     ]
+    dates = history_lines(manifest.get("history", []))
     return join(
+        element("ul", *(element("li", line) for line in dates)) if dates else Html(""),
         table("Files of the evidence", ("file", "bytes", "SHA-256"), files, numbers=(1,)),
         element(
             "p",

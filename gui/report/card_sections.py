@@ -202,16 +202,9 @@ def cards_table(folder: CardFolder, cards: list[CardView]) -> Html:
 def integrity(folder: CardFolder) -> Html:
     """Return what the capture does not hold, its history, and the hashes of its files."""
     manifest = folder.manifest
-    acts = [
-        (str(act.get("what")), *(_known(act.get(key)) for key in ("when", "who", "where")))
-        for act in manifest.get("history", [])
-    ]
     return join(
         element("h2", "Integrity of the capture", id="integrity"),
         losses_text(folder.lost),
-        table("What was done, as far as it is known", ("what", "when", "who", "where"), acts)
-        if acts
-        else Html(""),
         evidence_files(manifest),
     )
 

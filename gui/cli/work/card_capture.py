@@ -10,6 +10,7 @@ from freezeframe.analyzers.card.explain import CardExplanation, explain_card
 from freezeframe.analyzers.card.laws import LawVerdict, check_laws
 from freezeframe.capture.folder.card_content import CardCapture
 from freezeframe.capture.folder.card_folder import CardFolder
+from freezeframe.capture.folder.history import history_lines
 from freezeframe.capture.folder.one_file import given
 from freezeframe.decoders.tap.tables import packet_tables, packet_text
 from freezeframe.gui.cli.compiling import compile_notice
@@ -33,13 +34,9 @@ def show_card_explanation(folder: CardFolder, devices: Sequence[str] | None, *, 
         parts = [_explanation_text(folder, *each) for each in explained]
         if folder.lost:
             parts.append("\n".join(bulleted("Not in the capture", folder.lost)))
+        parts += bulleted("When, and who", history_lines(folder.manifest.get("history", [])))
         print("\n\n".join(parts))
     return any(explanation.findings for _, explanation in explained)
-
-
-def card_document(folder: CardFolder) -> dict[str, Any]:
-    """Return what ``explain --json`` prints of a capture."""
-    return _document(folder, _explained(folder, None))
 
 
 def show_card_laws(folder: CardFolder, *, everything: bool, json: bool) -> bool:
@@ -119,7 +116,12 @@ def _document(
         {"device": device.name, "card": _card(device), **explanation.to_json()}
         for device, explanation in explained
     ]
-    return {"capture": str(given(folder.path)), "devices": documents, "lost": folder.lost}
+    return {
+        "capture": str(given(folder.path)),
+        "devices": documents,
+        "lost": folder.lost,
+        "history": folder.manifest.get("history", []),
+    }
 
 
 def _card(device: CardCapture) -> dict[str, str]:

@@ -15,7 +15,7 @@ from typing import Any
 from freezeframe.capture.counters.alarms import Alarm
 from freezeframe.capture.custody.host_rules import Rule, parse_rule, refuse_unknown
 from freezeframe.capture.custody.host_watch import HostWatch
-from freezeframe.capture.custody.store import Keep, captures_in, explanations, parse_size
+from freezeframe.capture.custody.store import BESIDE, Keep, captures_in, explanations, parse_size
 from freezeframe.capture.custody.telling import tellers
 from freezeframe.capture.errors import InputError
 from freezeframe.capture.folder import HostTrace
@@ -50,6 +50,7 @@ class GuardOptions:
     programs: list[str]
     hooks: list[str]
     mailboxes: list[str]
+    bundle: bool
     json: bool
 
 
@@ -74,7 +75,7 @@ def guard_targets(options: GuardOptions) -> None:
     out = _Output(json=options.json)
     with ExitStack() as stack:
         watch = stack.enter_context(host_watch(options.beside, rules, options.every_s))
-        work = NightWatch(whom, out.say, out.explained)
+        work = NightWatch(whom, out.say, out.explained, bundle=options.bundle)
 
         def captured(report: PullReport) -> None:
             nonlocal seen
@@ -86,7 +87,7 @@ def guard_targets(options: GuardOptions) -> None:
         def beside(path: Path) -> None:
             if options.beside:
                 try:
-                    watch.write_beside(path.with_suffix(".beside.jsonl"))
+                    watch.write_beside(path.with_suffix(BESIDE))
                 except OSError as error:
                     raise InputError(f"counters beside it: {error.strerror}") from error
 

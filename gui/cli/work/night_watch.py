@@ -18,15 +18,12 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from freezeframe.capture.custody.store import EXPLANATIONS, kind_of
+from freezeframe.capture.custody.store import BUNDLE, EXPLANATIONS, kind_of
 from freezeframe.capture.custody.telling import Tellers
-from freezeframe.capture.errors import FreezeframeError
 from freezeframe.gui.text import printable
 
-_EXPLAIN_S = 900.0
+_LONGEST_S = 900.0
 _LAST_S = 30.0  # for what is being explained when the guard is to end
-
-Bundle = Callable[[Path], Path]
 
 
 class NightWatch:
@@ -37,14 +34,15 @@ class NightWatch:
         tellers: Tellers,
         say: Callable[[str], None],
         said: Callable[[dict[str, Any]], None],
-        bundle: Bundle | None = None,
+        *,
+        bundle: bool = False,
     ) -> None:
         """Begin to work.
 
         Args:
             say: takes a line for people.
             said: is called with each explanation, from the thread.
-            bundle: makes one file of a capture for those who are told.
+            bundle: packs each capture into one file for those who are told.
         """
         self._tellers = tellers
         self._say = say
@@ -91,12 +89,12 @@ class NightWatch:
         except OSError as error:
             yield f"{path.name}: {EXPLANATIONS}: {error.strerror}; explained later"
         self._said(document)
-        bundle = None
-        if self._bundle is not None:
-            try:
-                bundle = self._bundle(path)
-            except FreezeframeError as error:
-                yield f"{path.name}: no bundle: {error}"
+        bundle = path.with_suffix(BUNDLE) if self._bundle else None
+        if bundle is not None:
+            code, _, errors = self._run("bundle", str(path), "-o", str(bundle), "--force")
+            if code:
+                bundle = None
+                yield f"{path.name}: no bundle: {_last(errors, code)}"
         event = _event("capture", summary(document), path=str(path.resolve()))
         yield from self._told(
             {**event, "finding": kind_of(document), "explanation": document}, bundle
@@ -109,8 +107,23 @@ class NightWatch:
         """Return what there is to say of a capture; its failure is said as ``error``."""
         now = datetime.now(UTC).isoformat(timespec="seconds")
         document: dict[str, Any] = {"capture": path.name, "explained": now, **_dates(path)}
+        code, out, errors = self._run("explain", str(path), "--json")
+        if self._dropped and code < 0:
+            return None
+        try:
+            if code:
+                raise ValueError(_last(errors, code))
+            said = json_text.loads(out)
+            if "devices" in said:
+                said["findings"] = [f for device in said["devices"] for f in device["findings"]]
+            return {**said, **document}
+        except (ValueError, LookupError, TypeError) as error:
+            return {**document, "findings": [], "error": f"could not be explained: {error}"}
+
+    def _run(self, *arguments: str) -> tuple[int, str, str]:
+        """Run a verb in a process of its own; return its exit code, output and errors."""
         child = subprocess.Popen(
-            [sys.executable, "-m", "freezeframe", "explain", str(path), "--json"],
+            [sys.executable, "-m", "freezeframe", *arguments],
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
@@ -119,22 +132,16 @@ class NightWatch:
         )
         self._child = child
         try:
-            out, errors = child.communicate(timeout=_EXPLAIN_S)
+            out, errors = child.communicate(timeout=_LONGEST_S)
         except subprocess.TimeoutExpired:
             child.kill()
             out, errors = child.communicate()
-            errors = errors or f"took more than {_EXPLAIN_S:g} s"
-        if self._dropped and child.returncode < 0:
-            return None
-        try:
-            if child.returncode:
-                raise ValueError((errors.strip().splitlines() or [f"exit {child.returncode}"])[-1])
-            said = json_text.loads(out)
-            if "devices" in said:
-                said["findings"] = [f for device in said["devices"] for f in device["findings"]]
-            return {**said, **document}
-        except (ValueError, LookupError, TypeError) as error:
-            return {**document, "findings": [], "error": f"could not be explained: {error}"}
+            errors += f"took more than {_LONGEST_S:g} s"
+        return child.returncode, out, errors
+
+
+def _last(errors: str, code: int) -> str:
+    return (errors.strip().splitlines() or [f"exit code {code}"])[-1]
 
 
 def summary(document: dict[str, Any]) -> str:

@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
 from freezeframe.capture.card.finding import FoundCard
+from freezeframe.capture.custody.giving_up import known_of
+from freezeframe.capture.custody.lease import lease_of
+from freezeframe.capture.custody.ledger import Ledger
 from freezeframe.capture.recorder.state import RecorderState, read_state
 from freezeframe.gui.cli.output import count_text, emit_json, table
 from freezeframe.gui.cli.work.session import card_entry, first_cause, open_recorders, overall_state
@@ -18,7 +22,11 @@ def show_status(target: str, log: Path | None, *, json: bool) -> None:
     with open_recorders(target, log) as devices:
         states = [read_state(device) for device in devices]
         found = {device.name: device.found for device in devices}
-    document = _document(target, states, found)
+    held = known_of(states, Ledger())
+    document = _document(target, states, found) | {"kept": _place(held.kept), "guard": None}
+    lease = lease_of(states[0].nonce)
+    if lease is not None:
+        document["guard"] = asdict(lease)
     if json:
         emit_json(document)
         return
@@ -29,7 +37,20 @@ def show_status(target: str, log: Path | None, *, json: bool) -> None:
     print(_memories_table(states), end="\n\n")
     for line in still_clocks(states):
         print(line)
+    if lease is not None:
+        print(
+            printable(
+                f"Guarded by {lease.text}" if lease.live else f"A guard was killed: {lease.text}"
+            )
+        )
+    if held.kept is not None and not target.startswith("file:"):
+        print(printable(f"This recording is kept in {held.kept}; it may be armed over"))
+        return
     print(_next_step(target, document["state"]))
+
+
+def _place(path: Path | None) -> str | None:
+    return None if path is None else str(path)
 
 
 def _document(
