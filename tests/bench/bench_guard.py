@@ -19,7 +19,7 @@ _FROZEN = re.compile(r"\(within (\d+) ms\): A frozen after ([\d.]+) ms")
 _EVERY_S = 0.1
 
 
-def main(captures: int = 20, rings: int = 20) -> None:
+def main(captures: int = 10, rings: int = 5) -> None:
     """Print both distributions, in milliseconds."""
     with tempfile.TemporaryDirectory(prefix="freezeframe-bench-") as place:
         armed = [int(found) for found in _ARMED.findall(_caught(Path(place), captures))]

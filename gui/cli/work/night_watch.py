@@ -84,6 +84,7 @@ class NightWatch:
         document = self._explained(path)
         if document is None:
             return  # it was ended with the guard
+        document["explained"] = datetime.now(UTC).isoformat(timespec="seconds")
         try:
             _append(path.with_name(EXPLANATIONS), json_text.dumps(document))
         except OSError as error:
@@ -105,8 +106,7 @@ class NightWatch:
 
     def _explained(self, path: Path) -> dict[str, Any] | None:
         """Return what there is to say of a capture; its failure is said as ``error``."""
-        now = datetime.now(UTC).isoformat(timespec="seconds")
-        document: dict[str, Any] = {"capture": path.name, "explained": now, **_dates(path)}
+        document: dict[str, Any] = {"capture": path.name, **_dates(path)}
         code, out, errors = self._run("explain", str(path), "--json")
         if self._dropped and code < 0:
             return None
