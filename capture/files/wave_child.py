@@ -8,10 +8,12 @@ variables, then changes as columns, None at the end.
 from __future__ import annotations
 
 import heapq
+import importlib.util
 import marshal
 import resource
 import sys
 from array import array
+from pathlib import Path
 from typing import Any
 
 _CHANGES_AT_ONCE = 1 << 16
@@ -47,6 +49,16 @@ class Columns:
         self._texts: dict[int, str] = {}
 
 
+def _jail() -> Any:
+    """Return `capture.jail`, by its place: this program imports nothing of the project."""
+    spec = importlib.util.spec_from_file_location("jail", Path(__file__).parents[1] / "jail.py")
+    if spec is None or spec.loader is None:
+        raise ImportError("jail.py cannot be loaded")
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
 def allow(quiet_s: int) -> None:
     """Let the processor go on for so long; the process is ended where it does not come back here."""
     used = resource.getrusage(resource.RUSAGE_SELF)
@@ -62,8 +74,7 @@ def main(memory_B: int, quiet_s: int, path: str, kind: str, wanted: list[str]) -
         quiet_s: of the processor, that may go by without a change.
     """
     # What the process has for itself; a file that is mapped takes none of it.
-    resource.setrlimit(resource.RLIMIT_DATA, (memory_B, memory_B))
-    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    _jail().enter(memory_B)
     allow(quiet_s)
     import pywellen  # type: ignore[import-untyped] # it has no types
 

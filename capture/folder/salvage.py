@@ -102,8 +102,8 @@ def _unpacked(path: Path) -> tuple[Path, list[Damage]]:
             damage = [
                 Damage(path.name, at, 1, "altered beside what is packed: header or directory")
             ]
-        if not ours:
-            return place_of(path), []
+        if not ours and (place := place_of(path)).is_dir():
+            return place, []
     except (CaptureFormatError, OSError) as error:
         if isinstance(error, OSError):
             raise InputError(f"{path}: cannot be read: {error.strerror}") from None

@@ -81,13 +81,14 @@ class _Worker:
 
     def _load(self, command: dict[str, Any]) -> tuple[dict[str, Any], bytes]:
         # A decoder that gives or prints without end gets an exception before the machine suffers.
-        for limit, most_B in (
-            (resource.RLIMIT_AS, command["memory_limit_B"]),
-            (resource.RLIMIT_FSIZE, _MOST_PRINTED_B),
-        ):
-            hard_B = resource.getrlimit(limit)[1]
-            kept_B = most_B if hard_B == resource.RLIM_INFINITY else min(most_B, hard_B)
-            resource.setrlimit(limit, (kept_B, kept_B))
+        hard_B = resource.getrlimit(resource.RLIMIT_FSIZE)[1]
+        most_B = (
+            _MOST_PRINTED_B if hard_B == resource.RLIM_INFINITY else min(_MOST_PRINTED_B, hard_B)
+        )
+        resource.setrlimit(resource.RLIMIT_FSIZE, (most_B, most_B))
+        _sibling("jail", os.path.join("..", "..", "capture")).enter(  # noqa: PTH118 # one import less
+            command["memory_limit_B"], of_data=False
+        )
         self._library = self._libsrd.Library(command["library"], command["folders"])
         return {"version": self._library.version}, b""
 
@@ -277,8 +278,8 @@ def _end_with(parent: int) -> None:
     os._exit(1)
 
 
-def _sibling(name: str) -> Any:
-    path = os.path.join(os.path.dirname(os.path.abspath(__file__)), f"{name}.py")  # noqa: PTH100, PTH118, PTH120 # one import less
+def _sibling(name: str, folder: str = "") -> Any:
+    path = os.path.join(os.path.dirname(os.path.abspath(__file__)), folder, f"{name}.py")  # noqa: PTH100, PTH118, PTH120 # one import less
     spec = importlib.util.spec_from_file_location(f"_freezeframe_srd_{name}", path)
     if spec is None or spec.loader is None:
         raise ImportError(f"{path} cannot be loaded")

@@ -16,6 +16,7 @@ from freezeframe.gui.text import printable
 
 EXIT_FINDINGS = 1
 EXIT_INTERRUPTED = 130
+_LONGEST = 1200
 
 _Parameters = ParamSpec("_Parameters")
 
@@ -48,8 +49,16 @@ def reported(run: Callable[_Parameters, None]) -> Callable[_Parameters, None]:
 
 def _exit(lines: Iterable[str], code: int) -> typer.Exit:
     for line in lines:
-        print(f"freezeframe: {printable(line.strip())}", file=sys.stderr)
+        print(f"freezeframe: {_shortened(printable(line.strip()))}", file=sys.stderr)
     return typer.Exit(code)
+
+
+def _shortened(line: str) -> str:
+    """Return a line of bounded length: a hostile file may make one repeat kilobytes of it."""
+    if len(line) <= _LONGEST:
+        return line
+    half = _LONGEST // 2
+    return f"{line[:half]} ... ({len(line) - 2 * half:,} characters more) ... {line[-half:]}"
 
 
 def _file_error(error: OSError) -> str:
