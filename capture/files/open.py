@@ -144,8 +144,8 @@ def find_format(path: str | Path) -> str:
         raise InputError(f"{path}: {unread}")
     what = f"it begins with {head[:8].hex(' ')}" if head else "it is empty"
     raise InputError(
-        f"{path}: no format is recognised ({what}); say --format {', '.join(FORMATS)}, raw samples "
-        "as --format binary:channels=8,rate=1000000"
+        f"{path}: no format is recognised ({what}), of samples or of packets (pcap, pcapng); say "
+        f"--format {', '.join(FORMATS)}, raw samples as --format binary:channels=8,rate=1000000"
     )
 
 

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 
 from freezeframe.capture.errors import CaptureFormatError
 from freezeframe.capture.packets.block import Interface
-from freezeframe.capture.packets.recognise import MODIFIED, NANO, PCAP_MARKS
+from freezeframe.capture.packets.recognise import GZIP_MARK, MODIFIED, NANO, PCAP_MARKS
 
 _ORDER_MARK = 0x1A2B3C4D
 _NAME, _RESOLUTION, _FCS, _OFFSET = 2, 9, 13, 14  # options of an interface
@@ -26,6 +26,10 @@ def pcap_header(name: str, head: bytes) -> tuple[bool, bool, Interface]:
     """
     big, mark = PCAP_MARKS.get(head[:4], (False, 0))
     if not mark:
+        if head.startswith(GZIP_MARK):
+            raise CaptureFormatError(
+                f"{name}: packed by gzip, which is read of a file, or of a pipe behind gzip -dc"
+            )
         what = f"it begins with {head[:8].hex(' ')}" if head else "it is empty"
         raise CaptureFormatError(f"{name}: neither pcap nor pcapng ({what})")
     if mark == MODIFIED:

@@ -12,6 +12,7 @@ from freezeframe.capture.errors import InputError
 from freezeframe.capture.files.sigrok_sr_writer import write_sr
 from freezeframe.capture.parquet import read_table
 from freezeframe.decoders.serial.mdio_encode import MdioFrame, encode_frames
+from freezeframe.gui.export.formats import FORMATS
 from freezeframe.gui.places import is_capture, refuse_evidence
 from tests.gui.cli import run_inside
 from tests.gui.made_capture import made_capture
@@ -40,8 +41,6 @@ def test_a_folder_is_a_capture_by_its_manifest(tmp_path: Path) -> None:
     "arguments",
     [
         ("import", "phy.sr"),
-        ("export", "phy.sr", "--to", "vcd"),
-        ("decode", "phy.sr", "-d", "mdio"),
         ("console", "phy.sr"),
         ("pull", "emu:"),
         ("report", "made.ff"),
@@ -116,6 +115,15 @@ def test_decode_never_writes_onto_what_it_reads(phy: Path, tmp_path: Path) -> No
         assert done.code == 2
         assert "decode writes Parquet" in done.err
     assert phy.read_bytes() == before
+
+
+def test_decode_refuses_a_name_that_ends_as_no_format_does(phy: Path, tmp_path: Path) -> None:
+    out = tmp_path / "rows.xyz"
+    done = run_inside("decode", str(phy), "-d", "mdio", "-o", str(out))
+    assert done.code == 2
+    assert f"-o {out}: decode writes Parquet, to a name in .parquet; " in done.err
+    assert f"freezeframe export writes {', '.join(FORMATS)}\n" in done.err
+    assert not out.exists()
 
 
 def test_one_table_that_is_there_already_keeps_all_from_being_written(tmp_path: Path) -> None:

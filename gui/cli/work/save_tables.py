@@ -23,7 +23,7 @@ def check_place(
     """Refuse a place before the work of decoding, as far as it can be known by then.
 
     Raises:
-        InputError: a spec is wrong, the name is that of another format, or the file may not be
+        InputError: a spec is wrong, the name is not one of Parquet, or the file may not be
             written there; see `check_output`.
     """
     form = output.suffix.lower().removeprefix(".")
@@ -32,6 +32,10 @@ def check_place(
         raise InputError(
             f"-o {output}: decode writes Parquet; for {form}: freezeframe export "
             f"{shell_path(str(source))} {decoders} --to {form} -o {shell_path(str(output))}"
+        )
+    if form not in ("", "parquet", "pq"):
+        raise InputError(
+            f"-o {output}: decode writes Parquet, to a name in .parquet; freezeframe export writes {', '.join(FORMATS)}"
         )
     stacks = [parse_spec(spec, registry) for spec in specs]
     tables = sum(len(stack.steps[-1].decoder.produces) for stack in stacks)

@@ -44,7 +44,9 @@ def test_the_content_decides_and_then_the_name(
 def test_what_is_not_recognised_says_how_to_go_on(tmp_path: Path, data: bytes) -> None:
     path = tmp_path / "raw.bin"
     path.write_bytes(data)
-    with pytest.raises(InputError, match=r"no format is recognised .* --format binary:channels=8"):
+    with pytest.raises(
+        InputError, match=r"no format is recognised .*pcapng.* --format binary:channels=8"
+    ):
         read_header(path)
 
 

@@ -253,6 +253,10 @@ def test_a_pcap_of_another_link_type_behind_another_ends_it_with_a_note() -> Non
             "x: neither pcap nor pcapng (it begins with 24 64 61 74 65 0a 00 00)",
         ),
         (
+            gzip.compress(build.pcap([])),
+            "x: packed by gzip, which is read of a file, or of a pipe behind gzip -dc",
+        ),
+        (
             bytes.fromhex("34cdb2a1") + bytes(20),
             "x: a modified pcap (magic a1b2cd34), whose records have fields of their own; convert it: "
             "editcap -F pcap FILE NEW",
