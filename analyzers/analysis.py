@@ -19,6 +19,7 @@ import pandas as pd
 from freezeframe.analyzers.contract import Finding
 from freezeframe.capture.errors import InputError
 from freezeframe.capture.notebook import ShownInNotebooks
+from freezeframe.decoders.trace.coverage import Coverages
 
 Int64 = npt.NDArray[np.int64]
 
@@ -53,7 +54,8 @@ class Series:
 
     ``t_ps`` and ``value`` have the same length; ``t_ps`` does not decrease. A value that is not known
     is NaN (null in JSON). ``limit`` is a line to compare it with, in the same unit, with its meaning
-    in ``limit_label``.
+    in ``limit_label``. ``rests_on``: the memories it was made from, ``A.tx_enq``, ``A.sampler``: what they do not
+    reach it does not know.
     """
 
     name: str
@@ -64,6 +66,7 @@ class Series:
     step: bool = True
     limit: float | None = None
     limit_label: str = ""
+    rests_on: tuple[str, ...] = ()
 
     def to_json(self) -> dict[str, Any]:
         return {
@@ -83,7 +86,8 @@ class Intervals:
     """Half-open stretches of time on one track, each with a text and its own class.
 
     ``text[i]`` and ``kind[i]`` (``receiver-fifo``, ``credit-round-trip``, ...) have the length of the
-    times. ``open_start`` and ``open_end`` mark what began before the recording or outlived it.
+    times. ``open_start`` and ``open_end`` mark what began before the recording or outlived it. ``rests_on`` as of
+    a `Series`.
     """
 
     name: str
@@ -95,6 +99,7 @@ class Intervals:
     flow: Int64
     open_start: npt.NDArray[np.bool_]
     open_end: npt.NDArray[np.bool_]
+    rests_on: tuple[str, ...] = ()
 
     def to_json(self) -> dict[str, Any]:
         columns = {
@@ -124,6 +129,8 @@ class AnalysisResult(ShownInNotebooks):
     findings: tuple[Finding, ...] = ()
     tables: dict[str, pd.DataFrame] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
+    memories: Coverages = field(default_factory=Coverages, compare=False)
+    """What the memories of the capture cover, by the names that ``rests_on`` has."""
 
     def figure(self, name: str) -> Figure:
         """Return the figure of that name.

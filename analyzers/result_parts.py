@@ -13,7 +13,9 @@ IntervalRow = tuple[int, int, str, str, int, bool, bool]
 """t_ps, t_end_ps, kind, text, flow, open_start, open_end."""
 
 
-def interval_track(name: str, label: str, rows: Sequence[IntervalRow]) -> Intervals:
+def interval_track(
+    name: str, label: str, rows: Sequence[IntervalRow], rests_on: tuple[str, ...] = ()
+) -> Intervals:
     """Return a track from its rows, in their order."""
     columns = list(zip(*rows, strict=True)) if rows else [()] * 7
     return Intervals(
@@ -26,6 +28,7 @@ def interval_track(name: str, label: str, rows: Sequence[IntervalRow]) -> Interv
         np.array(columns[4], np.int64),
         np.array(columns[5], np.bool_),
         np.array(columns[6], np.bool_),
+        rests_on,
     )
 
 

@@ -47,7 +47,7 @@ def run(card: CardView) -> AnalysisResult:
         figures += _recorded(card, end)
         rows = list(_inside(card, end)) if card.placed(end.tap) else []
         if rows:
-            tracks.append(interval_track(f"{source}.waits", f"{source} waits", rows))
+            tracks.append(interval_track(f"{source}.waits", f"{source} waits", rows, (source,)))
     rows = list(_still(card))
     if rows:
         tracks.append(interval_track(f"{card.device}.still", f"{card.device} stands still", rows))

@@ -199,5 +199,5 @@ def _course(card: CardView, end: CheckedStream, seen: Passed) -> Series:
     hz = float(PS_PER_S / card.times.clocks[card.device, end.tap.clock.name].ps_per_cycle)
     return Series(
         f"{source}.throughput", f"{source}, throughput", "Mbit/s", t_ps, np.append(rate, rate[-1]),
-        limit=end.tap.said.bits * hz / _M, limit_label=f"{end.tap.said.bits} bits each cycle",
+        limit=end.tap.said.bits * hz / _M, limit_label=f"{end.tap.said.bits} bits each cycle", rests_on=(source,),
     )  # fmt: skip

@@ -12,6 +12,7 @@ import pandas as pd
 
 from freezeframe.analyzers.analysis import AnalysisResult
 from freezeframe.analyzers.card.claims import Claim
+from freezeframe.analyzers.card.coverage import tap_coverage
 from freezeframe.analyzers.card.fit import (
     later_tap_does_not_fit,
     path_does_not_fit,
@@ -30,6 +31,7 @@ from freezeframe.capture.folder import CaptureFolder
 from freezeframe.capture.folder.card_folder import CardFolder
 from freezeframe.decoders.tap.checked import CheckedStream, check_packets
 from freezeframe.decoders.tap.stream import decode_tap
+from freezeframe.decoders.trace.coverage import Coverages
 
 Int64 = npt.NDArray[np.int64]
 
@@ -60,6 +62,17 @@ class CardView(Places):
     def placed(self, tap: ElaboratedTap) -> bool:
         """Tell whether the times of a tap have a relation to those of the bus clock: else they share no axis."""
         return self.times.clocks[self.device, tap.clock.name].relation != "none"
+
+    @cached_property
+    def coverage(self) -> Coverages:
+        """What the memories cover, by source."""
+        return Coverages(
+            {
+                self.source(end.tap): tap_coverage(self, end)
+                for end in self.streams.values()
+                if self.placed(end.tap)
+            }
+        )
 
     @cached_property
     def stretches(self) -> list[StretchView]:
@@ -114,6 +127,11 @@ class CardsView:
         self.folder = folder
         self.cards = [CardView.of(device.recording()) for device in chosen]
 
+    @cached_property
+    def coverage(self) -> Coverages:
+        """What the memories of all cards cover, by source."""
+        return Coverages({k: v for card in self.cards for k, v in card.coverage.memories.items()})
+
 
 def view_of(
     folder: CaptureFolder | CardFolder, devices: Sequence[str] | None = None
@@ -128,12 +146,13 @@ def run_analysis(analysis: Analysis, view: CaptureView | CardsView) -> AnalysisR
     """Run an analysis on any capture; what it lacks of a card that is described by a file is its note."""
     if isinstance(view, CaptureView):
         result: AnalysisResult = analysis.run(view)
-        return result
+        return replace(result, memories=view.trace.coverage)
     if analysis.run_card is None:
         return AnalysisResult(
             analysis.id, notes=(f"could not be asked: needs {analysis.card_lacks}",)
         )
-    return _joined(analysis.id, [analysis.run_card(card) for card in view.cards])
+    joined = _joined(analysis.id, [analysis.run_card(card) for card in view.cards])
+    return replace(joined, memories=view.coverage)
 
 
 def _joined(name: str, parts: Sequence[AnalysisResult]) -> AnalysisResult:

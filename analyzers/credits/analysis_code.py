@@ -41,6 +41,7 @@ from freezeframe.analyzers.result_parts import (
     joined_notes,
 )
 from freezeframe.analyzers.view import CaptureView
+from freezeframe.capture.card.roles import EVENT_LOG
 
 _SLIP_FACTS = (
     3  # words slipped from which on more than the last moment before the freeze must explain them
@@ -197,7 +198,8 @@ class _Audit:
         if len(t_ps) and account.limit is not None:
             self.series.append(
                 Series(f"{name}.outstanding", f"{label}, words outstanding", "words", t_ps, words, step=False,
-                       limit=float(account.limit), limit_label="start-up credit of the flow")
+                       limit=float(account.limit), limit_label="start-up credit of the flow",
+                       rests_on=_logs(account))
             )  # fmt: skip
             self.figures.append(
                 Figure(f"{name}.outstanding.most", f"{label}, most words outstanding", int(words.max()), "words",
@@ -337,6 +339,10 @@ def _delays(matched: Flights) -> np.ndarray[tuple[int], np.dtype[np.int64]]:
     return np.array([taken - sent for sent, taken in matched.pairs_ps], np.int64)
 
 
+def _logs(account: FlowAccount) -> tuple[str, str]:
+    return f"{account.sender}.{EVENT_LOG}", f"{account.receiver}.{EVENT_LOG}"
+
+
 def _lost_track(name: str, label: str, account: FlowAccount, matched: Flights) -> Intervals:
     """Return, for each lost credit, the time until one that stated as much was taken."""
     sent, taken = account.sent_credits, account.taken_credits
@@ -348,4 +354,4 @@ def _lost_track(name: str, label: str, account: FlowAccount, matched: Flights) -
         kind = "credit-refused" if i in matched.refused else "credit-lost"
         text = f"{int(sent.freed[i])} words freed, sent and {'refused' if kind == 'credit-refused' else 'never taken'}"
         rows.append((begin, max(begin, end), kind, text, account.flow, False, not later))
-    return interval_track(f"{name}.lost", f"{label}, credits lost", rows)
+    return interval_track(f"{name}.lost", f"{label}, credits lost", rows, _logs(account))

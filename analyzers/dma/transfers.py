@@ -25,6 +25,7 @@ from freezeframe.analyzers.latency.messages import (
     restart_ps_of,
 )
 from freezeframe.analyzers.view import CaptureView
+from freezeframe.capture.card.roles import EVENT_LOG
 from freezeframe.capture.registers.layouts import (
     DESC_VALUE_FLAGS_LSB,
     Kind,
@@ -128,6 +129,7 @@ class Transfers:
             np.array([r[3] for r in rows], np.int64),
             closed,
             closed,
+            (f"{self.device}.{EVENT_LOG}",),
         )
 
     def table(self) -> pd.DataFrame:

@@ -32,6 +32,7 @@ from freezeframe.analyzers.pressure.blame import (
 from freezeframe.analyzers.pressure.model import fitted, measured_path, run_again
 from freezeframe.analyzers.result_parts import interval_track, joined_notes
 from freezeframe.analyzers.view import CaptureView
+from freezeframe.capture.card.roles import EVENT_LOG
 from freezeframe.capture.time_text import format_ps
 from freezeframe.capture.timebase import PS_PER_S
 
@@ -213,7 +214,8 @@ def _track(view: CaptureView, sender: str, direction: str, waits: Sequence[Blame
         text = f"{size}flow {wait.flow} waited for credit: {_MEANING[wait.kind]}"
         start, end = opened.get((wait.begin_ps, wait.flow), (False, False))
         rows.append((wait.begin_ps, wait.end_ps, wait.kind, text, wait.flow, start, end))
-    return interval_track(f"{direction}.pressure", f"{direction}, waiting for credit", rows)
+    log = f"{sender}.{EVENT_LOG}"
+    return interval_track(f"{direction}.pressure", f"{direction}, waiting for credit", rows, (log,))
 
 
 def _row(direction: str, wait: Blame) -> dict[str, Any]:

@@ -28,6 +28,7 @@ from freezeframe.analyzers.throughput.shape import levels, ramps, silences
 from freezeframe.analyzers.view import CaptureView
 from freezeframe.capture.registers.identity import Identity
 from freezeframe.capture.timebase import PS_PER_S
+from freezeframe.decoders.trace.coverage import SAMPLER
 
 MB = 1 << 20
 """Bytes of a megabyte, as the FORTH paper counts."""
@@ -126,6 +127,7 @@ class _Parts:
                 np.append(rate, rate[-1]),
                 limit=_limit(identity.clk_link),
                 limit_label="link: a word each cycle",
+                rests_on=_sampler(sampling),
             )
         )
         one_word = _WORD_B / period_s / MB
@@ -147,7 +149,9 @@ class _Parts:
                 "waited for credit"
             ))
         )  # fmt: skip
-        return interval_track(f"{name}.stalls", f"{label}, without a word", rows)
+        return interval_track(
+            f"{name}.stalls", f"{label}, without a word", rows, _sampler(sampling)
+        )
 
     def _why_silent(
         self, device: str, name: str, begin_ps: int, last_ps: int, end_ps: int
@@ -203,7 +207,7 @@ class _Parts:
             self.figures.append(
                 Figure(f"{name}.traced", f"{label}, in the trace", mean, "MB/s", sharp, note)
             )
-            self.series.append(_flow_series(rates, at, name, label, limit))
+            self.series.append(_flow_series(rates, at, name, label, limit, f"{device}.{tap}"))
             self._flows.append(
                 {"device": device, "tap": tap, "flow": flow, "words": words, "t_ps": int(rates.edges_ps[0]),
                  "t_end_ps": int(rates.edges_ps[-1]), "MB_per_s": mean}
@@ -315,13 +319,21 @@ def _shape_track(
                     b == len(rate),
                 )
             )
-    return interval_track(f"{name}.shape", f"{label}, levels and ramps", sorted(rows))
+    return interval_track(
+        f"{name}.shape", f"{label}, levels and ramps", sorted(rows), _sampler(sampling)
+    )
 
 
-def _flow_series(rates: FlowRates, at: int, name: str, label: str, limit: float) -> Series:
+def _sampler(sampling: Sampled) -> tuple[str]:
+    return (f"{sampling.device}.{SAMPLER}",)
+
+
+def _flow_series(
+    rates: FlowRates, at: int, name: str, label: str, limit: float, source: str
+) -> Series:
     lengths_s = np.diff(rates.edges_ps) / PS_PER_S
     value = rates.words[at] * _WORD_B / lengths_s / MB
     return Series(
         f"{name}.traced", f"{label}, in the trace", "MB/s", rates.edges_ps, np.append(value, value[-1]),
-        limit=limit, limit_label="link: a word each cycle",
+        limit=limit, limit_label="link: a word each cycle", rests_on=(source,),
     )  # fmt: skip

@@ -24,6 +24,7 @@ from freezeframe.capture.parquet import read_table, write_table
 from freezeframe.capture.timebase import TimeBase
 from freezeframe.decoders.contract import OptionValues
 from freezeframe.decoders.trace import views
+from freezeframe.decoders.trace.coverage import Coverages, coverages
 from freezeframe.decoders.trace.events import events_table, intervals_table
 from freezeframe.decoders.trace.memory import Problem, ProblemCode, at_earliest, check, read_memory
 from freezeframe.decoders.trace.relate import relate_targets
@@ -63,6 +64,8 @@ class Trace(ShownInNotebooks):
     """How that is known, a sentence each; they stand among the notes, too."""
     taps: tuple[str, ...] = ()
     """The taps of the cards, in the order in which a packet passes them."""
+    coverage: Coverages = field(default_factory=Coverages)
+    """Which stretches of time each memory covers, and why not the others."""
 
     def credits(self) -> pd.DataFrame:
         """Return the credits that were sent, taken and refused; see `views.credits`."""
@@ -163,6 +166,7 @@ class Trace(ShownInNotebooks):
             relations=relations,
             related=related,
             taps=_taps(places),
+            coverage=coverages(folder.devices, loaded["words"], loaded["events"], timebase),
             **loaded,
         )
 
@@ -284,6 +288,7 @@ def decode_capture(folder: CaptureFolder, devices: Sequence[str] | None = None) 
         relations=relations,
         related=related,
         taps=_taps(places),
+        coverage=coverages(chosen, words, events, timebase),
     )
 
 

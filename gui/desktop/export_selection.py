@@ -20,6 +20,7 @@ from freezeframe.capture.files.choice import SourceChoice
 from freezeframe.decoders.blame import texts_of
 from freezeframe.decoders.registry import Registry, load_decoders
 from freezeframe.decoders.run import Decoded
+from freezeframe.decoders.trace.coverage import Coverages
 from freezeframe.gui.desktop.progress import Progress
 from freezeframe.gui.desktop.sources.opened import Opened
 from freezeframe.gui.export.formats import FORMATS
@@ -96,10 +97,17 @@ def export_stretch(
     tables = trace.tables()
     if stretch_ps is not None:
         tables = _cut(tables, *stretch_ps)
-    return _write(opened.path, form, place, tables, force)
+    return _write(opened.path, form, place, tables, trace.coverage, force)
 
 
-def _write(source: Path, form: str, place: Path, tables: dict[str, Any], force: bool) -> Exported:
+def _write(
+    source: Path,
+    form: str,
+    place: Path,
+    tables: dict[str, Any],
+    coverage: Coverages,
+    force: bool,
+) -> Exported:
     words = texts_of(load_decoders().find("trace"))
 
     def texts(name: str) -> Callable[[dict[str, object]], str]:
@@ -109,6 +117,7 @@ def _write(source: Path, form: str, place: Path, tables: dict[str, Any], force: 
         source,
         tables=[Decoded(f"trace.{name}", table) for name, table in tables.items()],
         texts=texts,
+        coverage=coverage,
     )
     return write_material(material, form, place, force=force)
 

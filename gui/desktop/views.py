@@ -26,10 +26,14 @@ from freezeframe.gui.desktop.panels.measurements import MeasurementsPanel
 from freezeframe.gui.desktop.panels.notes_panel import NotesPanel
 from freezeframe.gui.desktop.panels.sources_panel import SourcesPanel
 from freezeframe.gui.desktop.shown_tracks import ShownTracks, begins_thin, rank_of
-from freezeframe.gui.desktop.sources.opened import Opened, Place
+from freezeframe.gui.desktop.sources.opened import Opened, Place, reaches_of
 from freezeframe.gui.desktop.theme import Theme, apply_theme
+from freezeframe.gui.desktop.timeline.gutter import GUTTER_PX
+from freezeframe.gui.desktop.timeline.overview import Overview
+from freezeframe.gui.desktop.timeline.palette import THEMES
 from freezeframe.gui.desktop.timeline.tracks import MarkTrack, Track
 from freezeframe.gui.desktop.timeline.view import Selection, TimelineView
+from freezeframe.gui.desktop.timeline.window import LEAST_SPAN_PS
 from freezeframe.gui.desktop.widgets import beside, button, named, plain_label
 from freezeframe.gui.desktop.workers import delayed
 from freezeframe.gui.desktop.workspace import Workspace
@@ -37,6 +41,7 @@ from freezeframe.gui.text import printable
 
 Bools = npt.NDArray[np.bool_]
 _FEW = 3  # tracks that are replaced one by one; each lays out all of them
+_TROUBLES = 5  # messages that are shown at once
 _MEASURE_MS = 150  # after the last change of the stretch
 
 
@@ -63,6 +68,8 @@ class Views(QMainWindow):
         self.timeline = named(
             TimelineView(), "time line", "Arrows move, + and - zoom, F fits, n and p step."
         )
+        self.overview = named(Overview(GUTTER_PX), "overview of the whole recording")
+        self.overview.hide()
         self.table = EventTable(workspace.jobs)
         self.findings = FindingsPanel()
         self.inspector = InspectorPanel()
@@ -72,7 +79,9 @@ class Views(QMainWindow):
         self.sources = SourcesPanel()
         self.live = LivePanel(allow_write)
         self.jobs_bar = JobsBar(workspace.jobs)
+        self._troubles: list[str] = []
         self.trouble = plain_label("message")
+        self.trouble.setContentsMargins(8, 4, 8, 4)
         self._trouble_bar = beside(
             self.trouble,
             button("Dismiss", "dismiss message", lambda: self.say_trouble("")),
@@ -94,6 +103,7 @@ class Views(QMainWindow):
         column.setContentsMargins(0, 0, 0, 0)
         column.setSpacing(0)
         column.addWidget(self._trouble_bar)
+        column.addWidget(self.overview)
         column.addWidget(self.timeline, 1)
         column.addWidget(self.jobs_bar)
         self.setCentralWidget(middle)
@@ -142,6 +152,10 @@ class Views(QMainWindow):
         self.timeline.item_activated.connect(self._timeline_activated)
         self.timeline.time_selection_changed.connect(lambda _: self._measure_soon.start())
         self.timeline.range_changed.connect(lambda _a, _b: self._measure_soon.start())
+        self.timeline.range_changed.connect(
+            lambda a, b: self.overview.set_range(self.timeline.extent(), (a, b))
+        )
+        self.overview.asked.connect(self.timeline.centre)
         self.timeline.tracks_changed.connect(self._reordered)
         self.timeline.find_requested.connect(self.focus_find)
         self.table.chosen.connect(lambda place: self.choose(place, "table"))
@@ -243,6 +257,8 @@ class Views(QMainWindow):
         self.theme = theme
         apply_theme(theme)
         self.timeline.set_theme(theme)
+        self.overview.theme = THEMES[theme]
+        self.overview.update()
 
     def say(self, text: str) -> None:
         """Show a line in the status bar for a while."""
@@ -251,9 +267,13 @@ class Views(QMainWindow):
             status.showMessage(printable(text), 8000)
 
     def say_trouble(self, text: str) -> None:
-        """Show what went wrong above the time line, until it is dismissed; empty dismisses it."""
-        self.trouble.setText(printable(text))
-        self._trouble_bar.setVisible(bool(text))
+        """Show what went wrong above the time line, below what was said before; empty dismisses all."""
+        line = printable(text)
+        if line in self._troubles:
+            return
+        self._troubles = [*self._troubles, line] if line else []
+        self.trouble.setText("\n".join(f"⚠ {one}" for one in self._troubles[-_TROUBLES:]))
+        self._trouble_bar.setVisible(bool(line))
 
     # Views that are kept
 
@@ -330,9 +350,11 @@ class Views(QMainWindow):
         after = self.timeline.extent()
         if following and after[1] > before[1]:
             # What is newest stays in view; where everything was, everything stays.
-            whole = view[0] <= before[0]
+            # A view as narrow as can be is none that was chosen: the source had nothing when it was made.
+            whole = view[0] <= before[0] or view[1] - view[0] <= LEAST_SPAN_PS
             by = after[1] - before[1]
-            self.timeline.set_range(view[0] if whole else view[0] + by, view[1] + by)
+            first = min(view[0], after[0]) if whole else view[0] + by
+            self.timeline.set_range(first, max(view[1] + by, after[1]) if whole else view[1] + by)
         for table in opened.tables.values():
             if not self.table.offers(key, table.key):
                 self.table.set_sources(list(self.workspace.sources.values()))
@@ -415,6 +437,7 @@ class Views(QMainWindow):
 
     def _refresh_findings(self) -> None:
         sources = list(self.workspace.sources.values())
+        self.overview.set_memories(*reaches_of(sources))
         self.findings.set_sources(sources, self.workspace.opening)
 
     def _refresh_notes(self) -> None:

@@ -17,6 +17,7 @@ import pyarrow as pa
 
 from freezeframe.capture.errors import InputError
 from freezeframe.capture.files.edges import Edges
+from freezeframe.decoders.trace.coverage import Coverages
 from freezeframe.decoders.trace.views import credits
 from freezeframe.gui.export.material import Material, Wrote, different, rows_by_time, to_ns
 from freezeframe.gui.export.protobuf import bytes_field, int_field, text_field, uint_field
@@ -74,6 +75,7 @@ def write_perfetto(material: Material, path: Path) -> Wrote:
             texts = material.texts(name) if material.texts is not None else _kind
             events += _rows_as_events(name, table, tracks, texts, wrote)
             events += _credits(name, table, tracks, wrote)
+            events += _holes(name, table, tracks, material.coverage, wrote)
         if not events:
             raise InputError(
                 f"{material.source}: nothing to export as perfetto: "
@@ -119,6 +121,28 @@ def _rows_as_events(
         yield t_ps, 2, number, _event(_BEGIN, track) + body
         yield end_ps, 0, number, _event(_END, track)
     wrote.add(f"rows of {name}", number)
+
+
+def _holes(
+    name: str, table: pa.Table, tracks: _Tracks, coverage: Coverages, wrote: Wrote
+) -> Iterator[tuple[int, int, int, bytes]]:
+    """Yield a slice, on a track beside that of each source, for each stretch of the recording that it lacks."""
+    if "source" not in table.column_names or not len(table):
+        return
+    begin_ps, end_ps = coverage.extent_ps()
+    number = 0
+    for source in dict.fromkeys(table.column("source").to_pylist()):
+        covered = coverage.memories.get(str(source))
+        if covered is None:
+            continue
+        for hole in covered.within(max(begin_ps, 0), end_ps):
+            number += 1
+            track = tracks.uuid(name, f"{source}, not recorded")
+            named = _event(_BEGIN, track) + text_field(_NAME, hole.reason)
+            yield hole.t0_ps, 2, number, named
+            yield hole.t1_ps, 0, number, _event(_END, track)
+    if number:
+        wrote.add(f"stretches of {name} that were not recorded", number)
 
 
 def _credits(

@@ -15,6 +15,7 @@ from freezeframe.capture.files.choice import SourceChoice
 from freezeframe.capture.files.open import is_samples
 from freezeframe.capture.files.sigrok_sr import DEFAULT_MAX_SAMPLES
 from freezeframe.capture.files.source import CaptureHeader, ReadSettings, listed
+from freezeframe.capture.folder import CaptureFolder
 from freezeframe.capture.folder.card_folder import CardFolder, is_card_folder
 from freezeframe.capture.packets.recognise import is_packets
 from freezeframe.decoders.blame import texts_of
@@ -22,12 +23,14 @@ from freezeframe.decoders.registry import Registry, load_decoders
 from freezeframe.decoders.run import decode_file
 from freezeframe.decoders.spec import parse_spec
 from freezeframe.decoders.tap.tables import error_text, packet_tables, packet_text
+from freezeframe.decoders.trace.coverage import Coverages
 from freezeframe.gui.export.commented_packets import write_commented
 from freezeframe.gui.export.formats import FORMATS, Format
 from freezeframe.gui.export.material import Material, Wrote
 from freezeframe.gui.export.place import check_output, new_files
 from freezeframe.gui.export.tables import file_names
 
+_DECODED = code("freezeframe.decoders.trace.decode:decode_capture")
 _SELECTION = code("freezeframe.decoders.query:Selection")  # pandas, only where rows are chosen
 _OPAQUE = ("data", "value", "dest", "address")
 _MOST_CHANNELS = 64  # bits of the value of an edge
@@ -179,7 +182,10 @@ def _material(
         top = name.partition("#")[0].rpartition("+")[2].partition(".")[0]
         return texts_of(known.find(top)) or (lambda row: str(row["kind"]))
 
-    return Material(path, tables=tables, texts=texts)
+    # What a recording does not cover is exported with its rows; that needs its records once more.
+    whole = form == "perfetto" and not specs
+    covered = _DECODED(CaptureFolder.open(path)).coverage if whole else Coverages()
+    return Material(path, tables=tables, texts=texts, coverage=covered)
 
 
 def card_packets(path: Path, form: str) -> Material:

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from functools import reduce
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from freezeframe.analyzers.analysis import Series
+from freezeframe.decoders.trace.coverage import Coverage, Hole
 from freezeframe.gui.plots.axis import TimeAxis, value_ticks
 from freezeframe.gui.plots.svg import Svg, text_width
 
@@ -22,6 +24,7 @@ _HEIGHT = 130.0
 _LABEL = 12.0
 _KEY_ROW = 18.0
 _KEY_LINE = 28.0  # a piece of the line and a blank before its name
+_STRIP = 5.0  # height of the strip that hatches one series of several
 _FAR = 3.0  # a limit more than this many times above all values would press them to the floor
 _DOTS = 120  # of more points than this no single ones are marked
 
@@ -37,9 +40,11 @@ def draw_chart(
     title: str,
     desc: str,
     gutter: float,
+    coverage: Sequence[Coverage] = (),
 ) -> str:
     """Return the SVG of at most `MOST_LINES` series of one unit between two times.
 
+    Where no series has a value the ground is hatched; where one of several has none, a strip of it at the foot.
     Points closer than a pixel are drawn as the range they span, so no peak is lost.
 
     Raises:
@@ -68,6 +73,9 @@ def draw_chart(
         half = text_width(label, _LABEL) / 2
         svg.line(x, bottom, x, bottom + 4, "axis")
         svg.text(min(max(x, half), _WIDTH - half), bottom + 18, label, "label", anchor="middle")
+    for hole, at, height in layout.holes(coverage):
+        left, right = axis.x(hole.t0_ps), axis.x(hole.t1_ps)
+        svg.hatch(left, at, right - left, height, tip=f"not recorded: {hole.reason}")
     for number, one in enumerate(series):
         for corners in _lines(one, axis, layout.y):
             svg.polyline(corners, f"s{number}")
@@ -81,7 +89,12 @@ def draw_chart(
 
 
 def chart_data(
-    series: Sequence[Series], t0_ps: int, t1_ps: int, *, gutter: float
+    series: Sequence[Series],
+    t0_ps: int,
+    t1_ps: int,
+    *,
+    gutter: float,
+    coverage: Sequence[Coverage] = (),
 ) -> dict[str, Any]:
     """Return what a script needs to draw the same lines over another range of time."""
     layout = _Layout(series, t0_ps, t1_ps, gutter)
@@ -91,6 +104,7 @@ def chart_data(
         "t": [t0_ps, t1_ps],
         "all": [t0_ps, t1_ps],
         "width": _WIDTH,
+        "holes": [[*hole, y, height] for hole, y, height in layout.holes(coverage)],
         "lines": [
             {
                 "css": f"s{number}",
@@ -135,6 +149,16 @@ class _Layout:
             x += width
         self.top = y + 12
         self.bottom = self.top + _HEIGHT
+
+    def holes(self, coverage: Sequence[Coverage]) -> Iterator[tuple[Hole, float, float]]:
+        """Yield what is hatched, with the top and the height of each."""
+        shared = reduce(Coverage.or_else, coverage) if coverage else Coverage()
+        for hole in shared.within(self.axis.t0_ps, self.axis.t1_ps):
+            yield hole, self.top, _HEIGHT
+        for number, one in enumerate(coverage):
+            for hole in one.within(self.axis.t0_ps, self.axis.t1_ps):
+                if not any(h.t0_ps <= hole.t0_ps and hole.t1_ps <= h.t1_ps for h in shared.holes):
+                    yield hole, self.bottom - _STRIP * (number + 1), _STRIP
 
     def y(self, value: float) -> float:
         """Return the height at which a value stands."""

@@ -11,13 +11,17 @@ from dataclasses import dataclass
 from typing import Any
 
 from freezeframe.analyzers.analysis import AnalysisResult, Intervals, Series
+from freezeframe.analyzers.coverage import of_intervals, of_series
 from freezeframe.capture.time_text import format_ps
+from freezeframe.decoders.trace.coverage import Coverage, Coverages
 from freezeframe.gui.plots.chart import MOST_LINES, chart_data, draw_chart
 from freezeframe.gui.plots.svg import escape
 from freezeframe.gui.plots.timeline import Bar, Lane, draw_timeline, timeline_data
 
 CLASSES = 8
 """Classes of intervals that have a look of their own (``k0`` to ``k7``); further ones repeat them."""
+
+HATCHED = ("hatch", "not recorded")
 
 _GUTTER = 190.0
 _SUBLANES = 8  # of one track, for intervals that overlap
@@ -73,12 +77,12 @@ def drawings(
     safe = "".join(c if c.isalnum() else "-" for c in result.name)  # an id has no blanks
     name = f"{prefix}{safe}"
     made = [
-        _chart(f"{name}-{number}", group, span)
+        _chart(f"{name}-{number}", group, span, result.memories)
         for number, group in enumerate(_groups(result.series))
     ]
     tracks = [track for track in result.intervals if len(track.t_ps)]
     if tracks:
-        made.append(_lanes(f"{name}-intervals", tracks, span))
+        made.append(_lanes(f"{name}-intervals", tracks, span, result.memories))
     return made
 
 
@@ -97,7 +101,7 @@ def _groups(series: Sequence[Series]) -> list[list[Series]]:
     ]
 
 
-def _chart(name: str, group: list[Series], span: tuple[int, int]) -> Drawing:
+def _chart(name: str, group: list[Series], span: tuple[int, int], memories: Coverages) -> Drawing:
     points = sum(len(one.t_ps) for one in group)
     unit = f" in {group[0].unit}" if group[0].unit else ""
     title = _joint([one.label for one in group])
@@ -107,13 +111,27 @@ def _chart(name: str, group: list[Series], span: tuple[int, int]) -> Drawing:
         if known:
             said.append(f"{one.label}: {min(known):,.6g} to {max(known):,.6g} {one.unit}".strip())
     desc = f"{'; '.join(said) or 'No value is known'}. From {_range(span)}."
-    svg = draw_chart(name, group, *span, title=title, desc=desc, gutter=_GUTTER)
+    covered = [of_series(one, memories) for one in group]
+    svg = draw_chart(name, group, *span, title=title, desc=desc, gutter=_GUTTER, coverage=covered)
     held = "each holds until the next" if group[0].step else "single points, joined by lines"
-    data = chart_data(group, *span, gutter=_GUTTER) if points <= _FOR_SCRIPT else None
-    return Drawing(name, title, f"{title}{unit}; {points:,} values, {held}.", svg, (), data)
+    data = (
+        chart_data(group, *span, gutter=_GUTTER, coverage=covered)
+        if points <= _FOR_SCRIPT
+        else None
+    )
+    return Drawing(
+        name,
+        title,
+        f"{title}{unit}; {points:,} values, {held}.",
+        svg,
+        _hatched(covered, span),
+        data,
+    )
 
 
-def _lanes(name: str, tracks: Sequence[Intervals], span: tuple[int, int]) -> Drawing:
+def _lanes(
+    name: str, tracks: Sequence[Intervals], span: tuple[int, int], memories: Coverages
+) -> Drawing:
     kinds = list(dict.fromkeys(kind for track in tracks for kind in track.kind))
     css = {kind: f"k{number % CLASSES}" for number, kind in enumerate(kinds)}
     lanes: list[Lane] = []
@@ -123,7 +141,9 @@ def _lanes(name: str, tracks: Sequence[Intervals], span: tuple[int, int]) -> Dra
         left_out += missing
         for number, row in enumerate(rows):
             bars = [_bar(track, i, css) for i in row]
-            lanes.append(Lane("", track.label if number == 0 else "", track.label, bars))
+            label = track.label if number == 0 else ""
+            covered = of_intervals(track, memories)
+            lanes.append(Lane("", label, track.label, bars, coverage=covered))
     count = sum(len(track.t_ps) for track in tracks)
     title = _joint([track.label for track in tracks])
     desc = (
@@ -135,7 +155,13 @@ def _lanes(name: str, tracks: Sequence[Intervals], span: tuple[int, int]) -> Dra
     if left_out:
         caption += f" {left_out:,} that overlap more than {_SUBLANES} others are not drawn."
     data = timeline_data(lanes, [], *span, *span, _GUTTER) if count <= _FOR_SCRIPT else None
-    return Drawing(name, title, caption, svg, tuple((css[k], k) for k in kinds), data)
+    legend = (*((css[k], k) for k in kinds), *_hatched([lane.coverage for lane in lanes], span))
+    return Drawing(name, title, caption, svg, legend, data)
+
+
+def _hatched(covered: Sequence[Coverage], span: tuple[int, int]) -> tuple[tuple[str, str], ...]:
+    """Return the legend of what is hatched, where anything is."""
+    return (HATCHED,) if any(True for one in covered for _ in one.within(*span)) else ()
 
 
 def _sublanes(track: Intervals) -> tuple[list[list[int]], int]:
@@ -181,11 +207,21 @@ def _range(span: tuple[int, int]) -> str:
     return f"{format_ps(span[0])} to {format_ps(span[1])}"
 
 
+def swatch(css: str, x: float = 1, y: float = 1) -> str:
+    """Return 20 x 10 pixels of a look, for a legend; that of ``tick`` looks is a line."""
+    if css == "hatch":
+        data = "M1 9 9 1M6 9 14 1M11 9 19 1"
+        return f'<path class="hatchline" transform="translate({x:g} {y:g})" d="{data}"/>'
+    if css.startswith("tick "):
+        return f'<line x1="{x + 10:g}" y1="{y - 1:g}" x2="{x + 10:g}" y2="{y + 11:g}" class="{escape(css)}"/>'
+    return f'<rect x="{x:g}" y="{y:g}" width="20" height="10" class="{escape(css)}"/>'
+
+
 def legend_html(legend: Sequence[tuple[str, str]]) -> str:
     """Return the legend of a drawing as an HTML list, its texts escaped."""
     items = "".join(
         '<li><svg class="drawing" viewBox="0 0 22 12" aria-hidden="true">'
-        f'<rect x="1" y="1" width="20" height="10" class="{escape(css)}"/></svg>{escape(text)}</li>'
+        f"{swatch(css)}</svg>{escape(text)}</li>"
         for css, text in legend
     )
     return f'<ul class="legend">{items}</ul>' if items else ""

@@ -14,7 +14,7 @@ Theme = Literal["light", "dark"]
 
 LIGHT = {
     "page": "#ffffff", "panel": "#f5f6f8", "text": "#1b1f24", "quiet": "#57606a", "rule": "#d0d7de",
-    "packet": "#8fb4dc", "packet-text": "#0b2545", "other": "#b9c7b4", "cut": "#cfd6dd",
+    "hatch": "#868e98", "packet": "#8fb4dc", "packet-text": "#0b2545", "other": "#b9c7b4", "cut": "#cfd6dd",
     "bad": "#c62828", "bad-text": "#ffffff", "bad-soft": "#fdecea", "good": "#1a7f37",
     "wait": "#e0a63b", "cause": "#7b3fb5", "link": "#0a58ca", "sample-in": "#b35900",
     "s0": "#0a58ca", "s1": "#b35900", "s2": "#1a7f37", "s3": "#a8327e",
@@ -24,7 +24,7 @@ LIGHT = {
 }  # fmt: skip
 DARK = {
     "page": "#14171b", "panel": "#1d2127", "text": "#e6e9ed", "quiet": "#a3adb8", "rule": "#3a424c",
-    "packet": "#3f6ea3", "packet-text": "#f2f7fd", "other": "#5c7355", "cut": "#48515b",
+    "hatch": "#6f7884", "packet": "#3f6ea3", "packet-text": "#f2f7fd", "other": "#5c7355", "cut": "#48515b",
     "bad": "#ff7b72", "bad-text": "#1b0606", "bad-soft": "#3a1d1b", "good": "#56d364",
     "wait": "#d29922", "cause": "#c297ff", "link": "#79b8ff", "sample-in": "#f0a35e",
     "s0": "#79b8ff", "s1": "#f0a35e", "s2": "#56d364", "s3": "#f28cc8",

@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from freezeframe.capture.errors import InputError
-from freezeframe.gui.plots.figures import Drawing
+from freezeframe.gui.plots.figures import Drawing, swatch
 from freezeframe.gui.plots.look import DARK, LIGHT, Theme, drawing_style
 from freezeframe.gui.plots.svg import escape, text_width
 
@@ -120,7 +120,7 @@ def _legend(drawing: Drawing, y: float) -> tuple[list[str], int]:
         if x > _MARGIN and x + width > _WIDTH:
             x, row = _MARGIN, row + 1
         top = y + _KEY * row
-        parts.append(f'<rect x="{x:g}" y="{top:g}" width="20" height="10" class="{escape(css)}"/>')
+        parts.append(swatch(css, x, top))
         parts.append(_text(x + 26, top + 9, label, "key"))
         x += width
     return parts, row + 1

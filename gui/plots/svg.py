@@ -35,12 +35,15 @@ class Svg:
         """Begin a drawing; ``name`` makes its ids unique, title and desc are read aloud."""
         self.width = width
         self.height = height
+        self._hatch = f"{name}-hatch"
         self._parts = [
             f'<svg class="drawing" xmlns="http://www.w3.org/2000/svg" role="img"'
             f' viewBox="0 0 {_number(width)} {_number(height)}"'
             f' aria-labelledby="{escape(name)}-title {escape(name)}-desc">',
             f'<title id="{escape(name)}-title">{escape(title)}</title>',
             f'<desc id="{escape(name)}-desc">{escape(desc)}</desc>',
+            f'<defs><pattern id="{escape(self._hatch)}" width="6" height="6" patternUnits="userSpaceOnUse">'
+            '<path class="hatchline" d="M-1 1 1 -1M0 6 6 0M5 7 7 5"/></pattern></defs>',
         ]
 
     def rect(
@@ -61,6 +64,16 @@ class Svg:
             f'x="{_number(x)}" y="{_number(y)}" width="{_number(max(width, 0))}"'
             f' height="{_number(max(height, 0))}"{rounded}',
             css,
+            tip,
+        )
+
+    def hatch(self, x: float, y: float, width: float, height: float, *, tip: str) -> None:
+        """Hatch a rectangle: nothing was recorded here, for the reason in the tip."""
+        self._add(
+            "rect",
+            f'x="{_number(x)}" y="{_number(y)}" width="{_number(max(width, 0))}"'
+            f' height="{_number(height)}" fill="url(#{escape(self._hatch)})"',
+            "hatch",
             tip,
         )
 

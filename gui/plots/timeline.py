@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from freezeframe.capture.time_text import format_ps
+from freezeframe.decoders.trace.coverage import Coverage
 from freezeframe.gui.plots.axis import TimeAxis
 from freezeframe.gui.plots.svg import Svg, text_width
 
@@ -16,6 +17,7 @@ GUTTER = 112.0
 """Room for the names of the lanes, in pixels."""
 
 _MARGIN = 14.0
+_NARROW = 4.0  # bars under this have no outline, which would take much of their width
 _LANE = 24.0
 _BAR = 16.0
 _HEADING = 22.0
@@ -23,7 +25,7 @@ _LABEL = 12.0  # font size of lane names, axis and marks
 _SMALL = 10.0  # font size inside bars
 _ROW = 16.0  # height of a row of mark labels
 _BESIDE = 7.0  # between the line of a mark and its label, so that the flag has room
-_THIN = 0.75  # bars narrower than this many pixels are drawn together with their neighbours
+_THIN = 1.0  # no bar is narrower: it would fade; those that are, are drawn together with their neighbours
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,6 +58,7 @@ class Lane:
     tip: str = ""
     bars: list[Bar] = field(default_factory=list)
     ticks: list[Tick] = field(default_factory=list)
+    coverage: Coverage = field(default_factory=Coverage)
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,6 +158,7 @@ def timeline_data(
         "lanes": [
             {
                 "y": y,
+                "holes": [list(hole) for hole in lane.coverage.within(least_ps, most_ps)],
                 "bars": [
                     [b.t0_ps, b.t1_ps, b.css, b.label, b.tip, int(b.loud)]
                     for b in sorted(lane.bars, key=lambda bar: bar.t0_ps)
@@ -201,6 +205,11 @@ def _draw_axis(svg: Svg, axis: TimeAxis, top: float, bottom: float) -> None:
 
 
 def _draw_lane(svg: Svg, axis: TimeAxis, lane: Lane, y: float) -> None:
+    for hole in lane.coverage.within(axis.t0_ps, axis.t1_ps):
+        left, right = axis.x(hole.t0_ps), axis.x(hole.t1_ps)
+        svg.hatch(left, y + 2, right - left, _LANE - 4, tip=f"not recorded: {hole.reason}")
+        if text_width(hole.reason, _SMALL) + 40 <= right - left:
+            svg.text((left + right) / 2, y + 16, hole.reason, "why", anchor="middle")
     inside = [bar for bar in lane.bars if bar.t1_ps > axis.t0_ps and bar.t0_ps < axis.t1_ps]
     for bar in _merged(axis, [bar for bar in inside if not bar.loud]):
         _draw_bar(svg, axis, bar, y, least=_THIN)
@@ -213,7 +222,7 @@ def _draw_lane(svg: Svg, axis: TimeAxis, lane: Lane, y: float) -> None:
 def _draw_bar(svg: Svg, axis: TimeAxis, bar: Bar, y: float, *, least: float) -> None:
     left, right = axis.clamp(bar.t0_ps), axis.clamp(bar.t1_ps)
     width = max(right - left, least)
-    svg.rect(left, y + 4, width, _BAR, bar.css, tip=bar.tip)
+    svg.rect(left, y + 4, width, _BAR, bar.css + " thin" * (width < _NARROW), tip=bar.tip)
     if bar.label and text_width(bar.label, _SMALL) + 4 <= width:
         svg.text(left + width / 2, y + 16, bar.label, f"inside {bar.css}", anchor="middle")
 

@@ -21,14 +21,15 @@ from freezeframe.gui.plots.timeline import Bar, Lane, Tick
 from freezeframe.gui.report.trace_sections import time_marks, timeline_drawing
 
 _PACKETS = (
-    ("rect packet", "packet, with its number in the memory of the tap"),
-    ("rect cut", "packet of which the memory holds only a part"),
-    ("rect bad", "packet that fails a check of its format"),
-    ("rect wait", "cycles without a beat inside a packet, or a stream that stands still"),
+    ("packet", "packet, with its number in the memory of the tap"),
+    ("cut", "packet of which the memory holds only a part"),
+    ("bad", "packet that fails a check of its format"),
+    ("hatch", "not recorded; the tip says why"),
+    ("wait", "cycles without a beat inside a packet, or a stream that stands still"),
 )
 
 _LOG = (
-    ("rect other", "state of a state machine"),
+    ("other", "state of a state machine"),
     ("tick plain", "event of the log, with its value"),
     ("tick refused", "entries that came too fast to be recorded"),
 )
@@ -184,4 +185,5 @@ def _lane(card: CardView, group: str, end: CheckedStream) -> Lane:
         bars.append(Bar(begin, stop, css, str(packet), tip, loud=bool(bad)))
     said = end.tap.said
     meaning = said.doc or f"{said.kind} of {said.bits} bits, clock {said.clock}"
-    return Lane(group, card.source(end.tap), meaning, bars)
+    covered = card.coverage.of(card.source(end.tap))
+    return Lane(group, card.source(end.tap), meaning, bars, coverage=covered)

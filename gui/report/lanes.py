@@ -6,16 +6,18 @@ from typing import Any
 
 import pandas as pd
 
+from freezeframe.capture.registers.layouts import Kind
 from freezeframe.capture.time_text import format_ps
 from freezeframe.decoders.trace.decode import Trace
 from freezeframe.gui.plots.timeline import Bar, Lane, Tick
 
 LEGEND = (
-    ("rect packet", "RDMA write, with its sequence number"),
-    ("rect other", "notification or interrupt"),
-    ("rect cut", "packet of which the recording holds only a part"),
-    ("rect bad", "packet with a bad CRC or length"),
-    ("rect wait", "a flow waits for credit"),
+    ("packet", "RDMA write, with its sequence number"),
+    ("other", "notification or interrupt"),
+    ("cut", "packet of which the recording holds only a part"),
+    ("bad", "packet with a bad CRC or length"),
+    ("hatch", "not recorded; the tip says why"),
+    ("wait", "a flow waits for credit"),
     ("tick credit", "credit sent or taken"),
     ("tick refused", "credit refused"),
     ("tick note", "notification or interrupt event"),
@@ -79,7 +81,10 @@ def trace_lanes(trace: Trace, devices: list[str], first: str | None) -> list[Lan
             device = (receiver or sender) if end else sender
             packets = trace.packets[trace.packets["source"] == f"{device}.{tap}"]
             bars = [packet_bar(row) for row in _rows(packets)]
-            way.append(Lane(group, f"{device} {tap}", meaning.format(device), bars))
+            covered = trace.coverage.words(f"{device}.{tap}")
+            way.append(
+                Lane(group, f"{device} {tap}", meaning.format(device), bars, coverage=covered)
+            )
         if any(lane.bars for lane in way):
             lanes += way
     group = "Flow control and events"
@@ -91,6 +96,7 @@ def trace_lanes(trace: Trace, devices: list[str], first: str | None) -> list[Lan
                 f"{device} waits",
                 f"flows of {device} that wait for credit",
                 [_wait_bar(row) for row in _rows(waits)],
+                coverage=trace.coverage.log(device, Kind.PRESSURE),
             )
         )
         events = trace.events[trace.events["device"] == device]
@@ -101,6 +107,7 @@ def trace_lanes(trace: Trace, devices: list[str], first: str | None) -> list[Lan
                 f"{device} credits",
                 f"credits that {device} sent, took or refused",
                 ticks=[_tick(row) for row in _rows(credits)],
+                coverage=trace.coverage.log(device, Kind.CREDIT),
             )
         )
         others = events[events["kind"].isin(_SHOWN_EVENTS)]
@@ -110,6 +117,7 @@ def trace_lanes(trace: Trace, devices: list[str], first: str | None) -> list[Lan
                 f"{device} events",
                 f"descriptors, notifications, interrupts, states and link events of {device}",
                 ticks=[_tick(row) for row in _rows(others)],
+                coverage=trace.coverage.log(device),
             )
         )
     return lanes

@@ -37,8 +37,8 @@ _KINDS = (
 )
 LEGEND = (
     *((f"rect {css}", kind) for css, kind in _KINDS),
-    ("rect packet", "FPDU, with its number"),
-    ("rect bad", "FPDU with a wrong CRC, and that of the finding"),
+    ("packet", "FPDU, with its number"),
+    ("bad", "FPDU with a wrong CRC, and that of the finding"),
     ("tick refused", "broken rule; bytes missing; retransmission with other bytes; reset"),
     ("tick link", "warning; retransmission"),
     ("tick plain", "note"),

@@ -5,7 +5,7 @@
 (() => {
   const NS = "http://www.w3.org/2000/svg";
   const UNITS = [["s", 1e12], ["ms", 1e9], ["µs", 1e6], ["ns", 1e3], ["ps", 1]];
-  const THIN = 0.75, CHARACTER = 0.62, MOST_ROWS_SMALL = 6;
+  const THIN = 1, CHARACTER = 0.62, MOST_ROWS_SMALL = 6;
 
   function node(name, attributes, text) {
     const made = document.createElementNS(NS, name);
@@ -62,6 +62,7 @@
       this.data = data;
       this.svg = figure.querySelector("svg.drawing");
       this.moving = this.svg.querySelector("g.moving");
+      this.hatch = "url(#" + this.svg.querySelector("pattern").id + ")";
       this.t0 = data.t[0];
       this.t1 = data.t[1];
       for (const lane of data.lanes || [])
@@ -174,6 +175,13 @@
     }
     lanes(g) {
       for (const lane of this.data.lanes) {
+        for (const [t0, t1, why] of lane.holes)
+          if (t1 > this.t0 && t0 < this.t1) {
+            const x = this.clamp(t0), width = this.clamp(t1) - x;
+            g.append(tipped(node("rect", { x, y: lane.y + 2, width, height: 20, fill: this.hatch, class: "hatch" }), "not recorded: " + why));
+            if (why.length * CHARACTER * 10 + 40 <= width)
+              g.append(node("text", { x: x + width / 2, y: lane.y + 16, "text-anchor": "middle", class: "why" }, why));
+          }
         let last = null;
         const loud = [];
         // Bars rise by their begin; none longer than the longest can reach into the view from before it.
@@ -207,11 +215,14 @@
       if (!bar) return;
       const width = Math.max(bar.right - bar.left, THIN);
       const tip = bar.count > 1 ? bar.count.toLocaleString("en-US") + " together" : bar.tip;
-      g.append(tipped(node("rect", { x: bar.left, y: y + 4, width, height: 16, class: bar.css }), tip));
+      g.append(tipped(node("rect", { x: bar.left, y: y + 4, width, height: 16, class: bar.css + (width < 4 ? " thin" : "") }), tip));
       if (bar.count === 1 && bar.label && bar.label.length * CHARACTER * 10 + 4 <= width)
         g.append(node("text", { x: bar.left + width / 2, y: y + 16, "text-anchor": "middle", class: "inside " + bar.css }, bar.label));
     }
     lines(g) {
+      for (const [t0, t1, why, y, height] of this.data.holes)
+        if (t1 > this.t0 && t0 < this.t1)
+          g.append(tipped(node("rect", { x: this.clamp(t0), y, width: this.clamp(t1) - this.clamp(t0), height, fill: this.hatch, class: "hatch" }), "not recorded: " + why));
       for (const line of this.data.lines) {
         const first = Math.max(0, firstAt(line.t, this.t0, (t) => t) - 1);
         const last = Math.min(line.t.length, firstAt(line.t, this.t1, (t) => t) + 1);

@@ -8,7 +8,7 @@ from freezeframe.analyzers.contract import Finding
 from freezeframe.capture.time_text import format_ps
 from freezeframe.decoders.trace.decode import Trace
 from freezeframe.gui.moments import Freeze
-from freezeframe.gui.plots.figures import Drawing
+from freezeframe.gui.plots.figures import Drawing, legend_html
 from freezeframe.gui.plots.timeline import GUTTER, Lane, Mark, draw_timeline, timeline_data
 from freezeframe.gui.report.analysis_sections import drawing_figure
 from freezeframe.gui.report.html import Html, element, join, table
@@ -175,14 +175,4 @@ def timeline_drawing(
 
 def timeline_legend(legend: Sequence[tuple[str, str]] = LEGEND) -> Html:
     """Return what the looks of bars and ticks mean, as a list."""
-    items = []
-    for key, text in legend:
-        shape, css = key.split()
-        inner = (
-            f'<rect x="1" y="1" width="20" height="10" class="{css}"/>'
-            if shape == "rect"
-            else f'<line x1="11" y1="0" x2="11" y2="12" class="tick {css}"/>'
-        )
-        picture = Html(f'<svg class="drawing" viewBox="0 0 22 12" aria-hidden="true">{inner}</svg>')
-        items.append(element("li", picture, text))
-    return element("ul", *items, css="legend")
+    return Html(legend_html(legend))

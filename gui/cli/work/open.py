@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from freezeframe.capture.errors import InputError
+from freezeframe.capture.errors import FreezeframeError, InputError
 from freezeframe.decoders.plugin import load_with_plugins
 from freezeframe.gui.cli.output import emit_json
 from freezeframe.gui.cli.reading import Reading
@@ -47,7 +47,11 @@ def open_desktop(
     Raises:
         InputError: it cannot be shown here, or an argument cannot be used.
     """
-    _kinds(sources, every_s, into)
+    check_period(every_s)
+    _check_into(into)
+    refused = [why for name in sources if (why := _refused(name))]
+    if refused and len(refused) == len(sources):
+        raise refused[0]
     registry = load_with_plugins(plugins) if plugins else None
     choice = source_choice(reading)
     return start(
@@ -57,6 +61,19 @@ def open_desktop(
 
 def _kinds(sources: Sequence[str], every_s: float, into: Path) -> list[str]:
     check_period(every_s)
+    _check_into(into)
+    return [kind_of(name) for name in sources]
+
+
+def _check_into(into: Path) -> None:
     if not into.is_dir():
         raise InputError(f"{into}: is not a folder")
-    return [kind_of(name) for name in sources]
+
+
+def _refused(name: str) -> FreezeframeError | None:
+    """Return why a source cannot be opened; the window says it, and opens the others."""
+    try:
+        kind_of(name)
+    except FreezeframeError as error:
+        return error
+    return None

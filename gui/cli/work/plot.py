@@ -103,11 +103,7 @@ def _time_lines(view: CaptureView | CardsView, devices: Sequence[str] | None) ->
     explanation = explain(view.folder, devices or None)
     trace = explanation.trace
     made = timeline_drawings(trace, explanation.findings, freezes(view.folder, trace))
-    return [replace(one, legend=_looks(LEGEND)) for one in made]
-
-
-def _looks(legend: Sequence[tuple[str, str]]) -> tuple[tuple[str, str], ...]:
-    return tuple((key.split()[1], text) for key, text in legend if key.startswith("rect "))
+    return [replace(one, legend=LEGEND) for one in made]
 
 
 def _card_time_line(view: CardsView, card: CardView) -> list[Drawing]:
@@ -116,5 +112,4 @@ def _card_time_line(view: CardsView, card: CardView) -> list[Drawing]:
         card, explain_card(card).findings, [freeze] if freeze else [], prefix=f"{card.device}-"
     )
     several = f"{card.device}: " if len(view.cards) > 1 else ""
-    looks = _looks(card_legend(card))
-    return [replace(one, title=several + one.title, legend=looks) for one in found]
+    return [replace(one, title=several + one.title, legend=card_legend(card)) for one in found]

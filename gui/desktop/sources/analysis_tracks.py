@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -10,6 +11,8 @@ import numpy.typing as npt
 import pandas as pd
 
 from freezeframe.analyzers.analysis import AnalysisResult, Intervals, Series
+from freezeframe.analyzers.coverage import of_intervals, of_series
+from freezeframe.decoders.trace.coverage import Coverage
 from freezeframe.gui.desktop.sources.opened import Table
 from freezeframe.gui.desktop.sources.slices import classes_by_appearance, slices_of_rows
 from freezeframe.gui.desktop.timeline.lanes import split_lanes
@@ -24,11 +27,13 @@ def result_tracks(
     """Yield a track for each series and each set of intervals, and for each dated table."""
     for number, series in enumerate(result.series):
         if len(series.t_ps):
-            yield _series(key, name, result.name, series, _ROLES[number % len(_ROLES)]), None
+            track = _series(key, name, result.name, series, _ROLES[number % len(_ROLES)])
+            yield replace(track, coverage=of_series(series, result.memories)), None
     for number, intervals in enumerate(result.intervals):
         if len(intervals.t_ps):
+            coverage = of_intervals(intervals, result.memories)
             for lane in split_lanes(_intervals(key, name, result.name, intervals, number)):
-                yield lane, intervals_key(result, number)
+                yield replace(lane, coverage=coverage), intervals_key(result, number)
     for title, table in result.tables.items():
         track = _table_track(key, name, result.name, title, table)
         if track is not None:
@@ -167,6 +172,12 @@ def _table_track(
         rows=rows,
         label=label,
         note=f"The table {title} of the analysis {analysis}.",
+        coverage=Coverage.between(
+            int(begin[0]),
+            int(end.max()) + 1,
+            "no row of the table before",
+            "no row of the table after",
+        ),
     )
 
 

@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
+from freezeframe.analyzers.card.view import run_analysis
 from freezeframe.analyzers.explain import explain
 from freezeframe.analyzers.registry import AnalysisRegistry, load_analyses
 from freezeframe.analyzers.view import CaptureView
@@ -20,9 +21,7 @@ from freezeframe.gui.desktop.progress import Progress
 from freezeframe.gui.desktop.sources.analysis_tracks import result_tables, result_tracks
 from freezeframe.gui.desktop.sources.capture_tracks import finding_track, recording_tracks
 from freezeframe.gui.desktop.sources.opened import Opened, Part, Table
-from freezeframe.gui.desktop.timeline.tracks import SeriesTrack, Track
 from freezeframe.gui.moments import first_freeze
-from freezeframe.gui.plots.throughput import throughput_series
 from freezeframe.gui.text import folder_title
 
 _DOCS = {
@@ -70,10 +69,7 @@ def load_capture(
             folder.manifest.get("history", []), None if freeze is None else freeze.t_ps
         ),
     )
-    part = Part(
-        tracks=[*recording_tracks(key, name, folder, trace), *_sampler(key, name, folder, trace)]
-    )
-    opened.absorb(part)
+    opened.absorb(Part(tracks=list(recording_tracks(key, name, folder, trace))))
     progress.give(opened)
     progress.give(_explained(key, name, folder, progress))
     for found in _analyses(key, name, folder, trace, registry, progress):
@@ -134,31 +130,6 @@ def facts_of(folder: CaptureFolder | CardFolder) -> dict[str, str]:
     return facts
 
 
-def _sampler(
-    key: str, name: str, folder: CaptureFolder, trace: Trace
-) -> list[tuple[Track, str | None]]:
-    """Return the throughput sampler of each device as series; a value not read is a gap."""
-    made: list[tuple[Track, str | None]] = []
-    for device in folder.devices:
-        for role, series in zip("ab", throughput_series(device, trace.timebase), strict=False):
-            t_ps = np.array([t for t, _ in series.points], np.int64)
-            held = [v for _, v in series.points[1:]]
-            value = np.array([np.nan if v is None else v for v in held], np.float64)
-            track = SeriesTrack(
-                key=f"{key}/sampler/{device.name}/{series.css}",
-                name=f"{series.label} (sampler)",
-                source=name,
-                t_ps=t_ps[:-1],
-                value=value,
-                unit="MB/s",
-                role=role,
-                end_ps=int(t_ps[-1]),
-                note="As the throughput sampler of the device counted it, a value for each period.",
-            )
-            made.append((track, None))
-    return made
-
-
 def _explained(key: str, name: str, folder: CaptureFolder, progress: Progress) -> Part:
     progress.report(0, 0, "explaining")
     explanation = explain(folder)
@@ -186,7 +157,7 @@ def _analyses(
     for number, analysis in enumerate(known.analyses.values()):
         progress.report(number, len(known.analyses), f"analysis {analysis.id}")
         try:
-            result = analysis.run(view)
+            result = run_analysis(analysis, view)
         except FreezeframeError as error:
             yield Part(remarks=[f"analysis {analysis.id}: {error}"])
             continue

@@ -12,6 +12,7 @@ import pandas as pd
 from freezeframe.analyzers.contract import Finding
 from freezeframe.capture.folder import CaptureFolder
 from freezeframe.capture.registers.layouts import DOMAIN_NAMES, MACHINE_STATE_NAMES, Domain, Kind
+from freezeframe.decoders.trace.coverage import EVER_PS, Hole
 from freezeframe.decoders.trace.decode import Trace
 from freezeframe.decoders.trace.schema import ERROR
 from freezeframe.gui.desktop.sources.slices import MOST_CLASSES, rows_by_time, slices_of_rows
@@ -39,6 +40,7 @@ def recording_tracks(
     taps = [*_packets(key, name, trace), *_words(key, name, folder, trace)]
     sources = list(dict.fromkeys(track.key.rpartition("/")[2] for track, _ in taps))
     yield from sorted(taps, key=lambda one: sources.index(one[0].key.rpartition("/")[2]))
+    yield from _silent(key, name, trace, {track.key for track, _ in taps})
     yield from _pressure(key, name, trace)
     yield from _states(key, name, trace)
     yield from _events(key, name, trace)
@@ -89,6 +91,7 @@ def _packets(key: str, name: str, trace: Trace) -> Iterator[tuple[Track, str]]:
             classes=tuple(kinds),
             label=label,
             note=f"Packets as they crossed {source}; one that fails a check is in error.",
+            coverage=trace.coverage.words(source),
         )
         yield track, "packets"
 
@@ -121,6 +124,7 @@ def _words(key: str, name: str, folder: CaptureFolder, trace: Trace) -> Iterator
                 roles=_WORD_ROLES[: len(kinds)] if len(kinds) == len(_WORD_ROLES) else (),
                 label=label,
                 note=f"Every word that was recorded at {source}, as read.",
+                coverage=trace.coverage.words(source),
             ),
             "words",
         )
@@ -174,6 +178,7 @@ def _events(key: str, name: str, trace: Trace) -> Iterator[tuple[Track, str]]:
                     error=error if error.any() else None,
                     label=label,
                     note=f"Events of kind {kind}; an event is a moment.",
+                    coverage=trace.coverage.of(source, *_kinds(kind)),
                 ),
                 "events",
             )
@@ -208,6 +213,15 @@ def _states(key: str, name: str, trace: Trace) -> Iterator[tuple[Track, str]]:
                     names=names,
                     end_ps=last_ps,
                     note=f"State machine {machine}; before its first change the state is not known.",
+                    coverage=trace.coverage.of(source, Kind.STATE).less(
+                        [
+                            Hole(
+                                -EVER_PS,
+                                int(t_ps[mine[0]]),
+                                "no change of state was recorded before",
+                            )
+                        ]
+                    ),
                 ),
                 "events",
             )
@@ -230,9 +244,32 @@ def _pressure(key: str, name: str, trace: Trace) -> Iterator[tuple[Track, str]]:
             roles=("warn",),
             label=lambda row: f"flow {flow[row]}",
             note="Times at which a flow had a packet to send and no credit for it.",
+            coverage=trace.coverage.of(source, Kind.PRESSURE),
         )
         for lane in split_lanes(whole):
             yield lane, "intervals"
+
+
+def _silent(key: str, name: str, trace: Trace, shown: set[str]) -> Iterator[tuple[Track, str]]:
+    """Yield an empty track for each tap without a packet, so that it can be seen why there is none."""
+    for device in trace.devices:
+        for source in (f"{device}.{tap}" for tap in trace.taps):
+            if f"{key}/packets/{source}" not in shown:
+                yield (
+                    SliceTrack(
+                        key=f"{key}/packets/{source}",
+                        name=f"{source} packets",
+                        source=name,
+                        note=f"No packet was recorded at {source}.",
+                        coverage=trace.coverage.words(source),
+                    ),
+                    "packets",
+                )
+
+
+def _kinds(name: str) -> tuple[Kind, ...]:
+    """Return the kind of record by its name; none for rows that the decoder adds."""
+    return (Kind[name],) if name in Kind.__members__ else ()
 
 
 def _cycle_ps(folder: CaptureFolder, source: str) -> int:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -228,8 +229,12 @@ def _tracks(key: str, name: str, view: CardsView, tables: dict[str, Table]) -> I
                 continue
             source = card.source(end.tap)
             doc = end.tap.said.doc
-            yield from _packets(key, name, source, packets, doc)
-            yield from _words(key, name, source, words)
+            covered = view.coverage.of(source)
+            for track, table in (
+                *_packets(key, name, source, packets, doc),
+                *_words(key, name, source, words),
+            ):
+                yield replace(track, coverage=covered), table
     if "events" in tables:
         ends = [freeze.t_ps for card in view.cards if (freeze := card_freeze(card)) is not None]
         yield from _logged(key, name, tables["events"].frame, max(ends, default=0))

@@ -6,7 +6,7 @@ of the source itself; ``offset_ps`` is the time of its zero on the window's time
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Literal
@@ -19,10 +19,12 @@ from freezeframe.analyzers.card.view import CardsView
 from freezeframe.analyzers.contract import Finding
 from freezeframe.analyzers.wall_clock import WallClock
 from freezeframe.capture.folder import CaptureFolder
+from freezeframe.decoders.trace.coverage import Coverage
 from freezeframe.decoders.trace.decode import Trace
 from freezeframe.gui.desktop.evidence import AROUND_PS
-from freezeframe.gui.desktop.timeline.tracks import IntervalTrack, SliceTrack, Track
+from freezeframe.gui.desktop.timeline.tracks import IntervalTrack, MarkTrack, SliceTrack, Track
 
+_FILE_ENDS = ("before the file begins", "the file ends here")
 SourceKind = Literal["capture", "samples", "packets", "live"]
 
 
@@ -116,6 +118,8 @@ class Opened:
             if table is not None:
                 self.shown_by[track.key] = table
         self.tracks = list(tracks.values())
+        if self.kind != "capture":
+            self.tracks = [self._covered(track) for track in self.tracks]
         self.tables |= {table.key: table for table in part.tables}
         self.findings += part.findings
         self.analyses |= {result.name: result for result in part.analyses}
@@ -123,9 +127,37 @@ class Opened:
         self.answer = part.answer or self.answer
         self.remarks = list(dict.fromkeys([*self.remarks, *part.remarks]))
 
+    def _covered(self, track: Track) -> Track:
+        """Return a track of a file with the stretch that the file has, one of a live source with what was read."""
+        if (track.coverage.holes and self.kind != "live") or isinstance(track, MarkTrack):
+            return track
+        mine = [track] if self.kind == "live" else self.tracks
+        spans = [span for one in mine if (span := one.extent_ps()) is not None]
+        if not spans:
+            return track
+        what = ("not read yet", "not read since") if self.kind == "live" else _FILE_ENDS
+        first, last = min(span[0] for span in spans), max(span[1] for span in spans)
+        return replace(track, coverage=Coverage.between(first, last, *what))
+
     def tracks_of(self, table: str) -> list[str]:
         """Return the keys of the tracks that show rows of a table."""
         return [track.key for track in self.tracks if self.shown_by.get(track.key) == table]
+
+
+def reaches_of(sources: Sequence[Opened]) -> tuple[dict[str, Coverage], list[int]]:
+    """Return what each memory of the open recordings covers, by name, and the times of all findings."""
+    several = sum(source.kind == "capture" for source in sources) > 1
+    memories: dict[str, Coverage] = {}
+    findings: list[int] = []
+    for source in sources:
+        held = source.trace or source.cards
+        memories_of = {} if held is None else held.coverage.memories
+        for name, covered in memories_of.items():
+            memories[f"{source.name}: {name}" if several else name] = covered.shifted(
+                source.offset_ps
+            )
+        findings += [f.t_ps + source.offset_ps for f in source.findings if f.t_ps is not None]
+    return memories, findings
 
 
 def shifted(track: Track, offset_ps: int) -> Track:
@@ -133,7 +165,10 @@ def shifted(track: Track, offset_ps: int) -> Track:
     if not offset_ps:
         return track
     by = np.int64(offset_ps)
-    moved: dict[str, Any] = {"t_ps": track.t_ps + by}
+    moved: dict[str, Any] = {
+        "t_ps": track.t_ps + by,
+        "coverage": track.coverage.shifted(offset_ps),
+    }
     if isinstance(track, SliceTrack | IntervalTrack):
         moved["t_end_ps"] = track.t_end_ps + by
     end = getattr(track, "end_ps", None)

@@ -201,6 +201,10 @@ class TimelineCanvas(QWidget):
         if not t0 + margin <= t_ps < t1 - margin:
             self.set_range(t_ps - (t1 - t0) // 2, t_ps - (t1 - t0) // 2 + (t1 - t0))
 
+    def centre(self, t_ps: int) -> None:
+        """Bring a time to the middle, without zooming."""
+        self.set_range(t_ps - self._window.span_ps // 2, t_ps + -(-self._window.span_ps // 2))
+
     def toggle_scale(self) -> None:
         """Scale series to what is in view, or to all of their values; the label column says which."""
         self._scale_in_view = not self._scale_in_view

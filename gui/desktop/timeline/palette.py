@@ -31,6 +31,7 @@ class Theme:
     cursor: Colour
     selection: Colour
     hit: Colour
+    hatch: Colour  # over what was not recorded; nothing else has this colour
     roles: MappingProxyType[str, Colour] = field(repr=False)
 
     def role(self, name: str) -> Colour:
@@ -78,6 +79,7 @@ DARK = Theme(
     cursor=0xFFD166,
     selection=0xFFFFFF,
     hit=0xF5F07A,
+    hatch=0x6F7884,
     roles=MappingProxyType(
         {
             "good": 0x3FA97C,
@@ -108,6 +110,7 @@ LIGHT = Theme(
     cursor=0x8A5A00,
     selection=0x000000,
     hit=0x7A6A00,
+    hatch=0x868E98,
     roles=MappingProxyType(
         {
             "good": 0x2E8B63,

@@ -61,7 +61,7 @@ class Prepared:
         if self.failed:
             return self.failed
         if not len(self.track):
-            return "nothing in it"
+            return "" if self.track.coverage.holes else "nothing in it"
         return "" if self.ready else "being prepared ..."
 
     @property

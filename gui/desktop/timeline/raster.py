@@ -12,7 +12,6 @@ from freezeframe.gui.desktop.timeline.glyphs import GlyphAtlas, Labels
 from freezeframe.gui.desktop.timeline.layout import Row
 from freezeframe.gui.desktop.timeline.paint_kernels import (
     paint_comb,
-    paint_hatch,
     paint_series,
     paint_slices,
     paint_wave,
@@ -25,13 +24,17 @@ from freezeframe.gui.desktop.timeline.tracks import (
     IntervalTrack,
     MarkTrack,
     SeriesTrack,
+    StateTrack,
+    WaveTrack,
 )
 from freezeframe.gui.plots.pyramid import SeriesColumns
 from freezeframe.gui.plots.slices import SliceColumns, WaveColumns
+from freezeframe.gui.text import printable
 
 Image = npt.NDArray[np.uint32]
 
 _TEXT_PAD = 4  # free on both sides of a label, logical pixels
+_REASON_PX = 14  # of the ground behind the reason of a hatched stretch
 _SHORTEST = 3  # letters: shorter pieces of a label say nothing
 _MARK_LABELS = 200  # more marks than this in view are drawn without text
 
@@ -73,11 +76,23 @@ class Raster:
         return self.image
 
     def _paint_row(self, scene: Scene, row: Row, prepared: Prepared, ground: int) -> None:
+        top, bottom = (self._px(y) for y in scene.inside(row))
+        width = self._pixels.shape[1]
+        if not prepared.said:  # the overlay writes it: before `ready` no kernel may be called here
+            self._paint_items(scene, row, prepared, ground)
+        held = isinstance(prepared.track, WaveTrack | BusTrack | StateTrack | SeriesTrack)
+        y0, y1 = max(top, 0), max(bottom, 0)
+        for left, right, why in scene.holes(prepared.track, width):
+            if held:  # what held before a hole is not known to have held in it
+                self._pixels[y0:y1, left:right] = _opaque(ground)
+            paint_hatch(self._pixels, top, bottom, left, right, _opaque(scene.theme.hatch))
+            if not (row.collapsed or prepared.said):
+                self._reason(left, right, (top + bottom) // 2, why, scene.theme.dim, ground)
+
+    def _paint_items(self, scene: Scene, row: Row, prepared: Prepared, ground: int) -> None:
         theme, pixels = scene.theme, self._pixels
         top, bottom = (self._px(y) for y in scene.inside(row))
         width = pixels.shape[1]
-        if prepared.said:
-            return  # the overlay writes it: before `ready` no kernel may be called here
         if isinstance(prepared.track, MarkTrack):
             self._paint_marks(scene, row, prepared, top, bottom)
             return
@@ -226,6 +241,17 @@ class Raster:
                     x + pad, (top + bottom) // 2, room - pad - 2, prepared.label(item), colour
                 )
 
+    def _reason(self, left: int, right: int, middle: int, why: str, ink: int, ground: int) -> None:
+        """Write into a hatched stretch why it is; whole, or not at all."""
+        room, pad = self._cell() * len(why), self._px(_TEXT_PAD)
+        if right - left < room + 4 * pad:
+            return
+        half, x = self._px(_REASON_PX) // 2, left + (right - left - room) // 2
+        self._pixels[max(middle - half, 0) : max(middle + half, 0), x - pad : x + room + pad] = (
+            _opaque(ground)
+        )
+        self._write(x, middle, room + pad, printable(why), ink)
+
     def _write(
         self, x: int, middle: int, room: int, text: str, ink: int, centred: bool = False
     ) -> None:
@@ -286,13 +312,22 @@ def warm_up() -> None:
         )
     kernels.paint_series(image, 0, 4, none, none, four, 0.0, 1.0, 0, 0, 1)
     kernels.paint_wave(image, 0, 4, bytes_, four, 0, 0, 1)
-    kernels.paint_hatch(image, 0, 4, 0, 4, _opaque(0))
     kernels.paint_comb(image, 0, 4, 0, 4, _opaque(0))
     one = np.zeros(1, np.int64)
     kernels.paint_labels(
         image, np.zeros((1, 2, 2), np.uint8), one + 1, np.zeros(1, np.int32), np.array([0, 1]), one,
         one, one,
     )  # fmt: skip
+
+
+def paint_hatch(image: Image, y0: int, y1: int, x0: int, x1: int, ink: np.uint32) -> None:
+    """Paint slanted lines, a pixel in each column of eight rows: nothing is known here.
+
+    No kernel: it is painted before the worker has any ready.
+    """
+    left, right = max(x0, 0), min(x1, image.shape[1])
+    for y in range(max(y0, 0), min(y1, image.shape[0])):
+        image[y, left + (-left - y) % 8 : max(right, 0) : 8] = ink
 
 
 def _opaque(colour: int) -> np.uint32:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -12,6 +12,7 @@ from freezeframe.gui.desktop.timeline.layout import Row
 from freezeframe.gui.desktop.timeline.palette import Theme
 from freezeframe.gui.desktop.timeline.positions import Cursor, Selection
 from freezeframe.gui.desktop.timeline.prepared import Prepared
+from freezeframe.gui.desktop.timeline.tracks import Track
 from freezeframe.gui.desktop.timeline.window import AxisLabels, Window, axis_labels
 
 PAD_PX = 3  # free above and below what a row shows
@@ -52,6 +53,17 @@ class Scene:
         """Return top and bottom of what a row shows, logical pixels of the time area."""
         pad = 1 if row.collapsed else PAD_PX
         return row.y - self.scroll + pad, row.y - self.scroll + row.height - pad
+
+    def holes(self, track: Track, width: int) -> Iterator[tuple[int, int, str]]:
+        """Yield the columns ``[left, right)`` of ``width`` that lie whole in what a track does not cover, and why."""
+        window = self.window
+        for t0_ps, t1_ps, why in track.coverage.within(window.t0_ps, window.t1_ps):
+            left, right = (
+                -(-(t0_ps - window.t0_ps) * width // window.span_ps),
+                (t1_ps - window.t0_ps) * width // window.span_ps,
+            )
+            if left < right:
+                yield left, right, why
 
     def axis(self) -> AxisLabels:
         """Return the round times of the axis."""

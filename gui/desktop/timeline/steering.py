@@ -56,7 +56,9 @@ class SteerableTimeline(TimelineCanvas):
         self.tip = QLabel(self)
         self.tip.setTextFormat(Qt.TextFormat.PlainText)  # names in a capture are not markup
         self.tip.setAttribute(Qt.WidgetAttribute.WA_TransparentForMouseEvents)
-        self.tip.setStyleSheet("QLabel {background: palette(tool-tip-base); padding: 4px;}")
+        self.tip.setStyleSheet(
+            "QLabel {background: palette(tooltip-base); color: palette(tooltip-text); padding: 4px;}"
+        )
         self.tip.setFrameStyle(QLabel.Shape.Box)
         self.tip.hide()
         self._describe()
@@ -185,15 +187,14 @@ class SteerableTimeline(TimelineCanvas):
         return self._cursors.deltas()
 
     def add_cursor(self, t_ps: int | None = None, name: str | None = None) -> Cursor:
-        """Set a cursor: at the selected item, else under the mouse, else in the middle.
+        """Set a cursor: under the mouse, else at the selected item, else in the middle.
 
         Raises:
             ValueError: the name is empty or taken.
         """
         if t_ps is None:
-            t_ps = self._reference_ps()
-            if self._selection is None and self._over_tracks(self._mouse):
-                t_ps = self.snapped_at(self._mouse, free=False)
+            over = self._over_tracks(self._mouse)
+            t_ps = self.snapped_at(self._mouse, free=False) if over else self._reference_ps()
         cursor = self._cursors.add(t_ps, name)
         self._active_cursor = cursor.name
         self._cursors_moved()
@@ -382,7 +383,10 @@ class SteerableTimeline(TimelineCanvas):
         elif row is not None:
             prepared = self._prepared[row.key]
             item = prepared.item_at(self.time_at(at.x()), _HIT_PX * self._per_pixel_ps())
-            text = "" if item is None else prepared.tip(item)
+            t_ps = self.time_at(at.x())
+            text = prepared.tip(item) if item is not None else printable(
+                prepared.track.coverage.reason_at(t_ps)
+            )  # fmt: skip
         if not text:
             self.tip.hide()
             return

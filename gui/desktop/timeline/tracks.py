@@ -15,9 +15,12 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from freezeframe.decoders.trace.coverage import Coverage
+
 Int64 = npt.NDArray[np.int64]
 Role = str  # a name of palette.ROLES: "good", "error", "warn", "idle", "a" .. "h"
 
+EVERYTHING = Coverage()
 _ROLES_IN_ORDER: tuple[Role, ...] = ("a", "b", "c", "d", "e", "f", "g", "h")
 
 
@@ -34,6 +37,7 @@ class Track:
         height_px: height of the open track; 0 for the usual one of its kind.
         note: shown when the mouse rests on the label: what the track holds, what it lacks.
         tip: text for one item, made on demand; None for the usual one.
+        coverage: which stretches of time were recorded; the others are hatched, with the reason.
     """
 
     key: str
@@ -44,6 +48,7 @@ class Track:
     height_px: int = 0
     note: str = ""
     tip: Callable[[int], str] | None = None
+    coverage: Coverage = EVERYTHING
 
     def __post_init__(self) -> None:
         self._check_times(self.t_ps, "t_ps")

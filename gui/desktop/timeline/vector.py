@@ -8,7 +8,7 @@ from itertools import pairwise
 import numpy as np
 import numpy.typing as npt
 from PyQt6.QtCore import QPointF, QRectF, Qt
-from PyQt6.QtGui import QColor, QFontMetricsF, QPainter, QPen, QPolygonF
+from PyQt6.QtGui import QBrush, QColor, QFontMetricsF, QPainter, QPen, QPolygonF
 
 from freezeframe.gui.desktop.timeline.glyphs import label_font
 from freezeframe.gui.desktop.timeline.layout import Row
@@ -16,9 +16,16 @@ from freezeframe.gui.desktop.timeline.palette import mixed
 from freezeframe.gui.desktop.timeline.prepared import Prepared
 from freezeframe.gui.desktop.timeline.raster import value_range
 from freezeframe.gui.desktop.timeline.scene import LABEL_PX, Scene
-from freezeframe.gui.desktop.timeline.tracks import BusTrack, MarkTrack, SeriesTrack
+from freezeframe.gui.desktop.timeline.tracks import (
+    BusTrack,
+    MarkTrack,
+    SeriesTrack,
+    StateTrack,
+    WaveTrack,
+)
 from freezeframe.gui.plots.pyramid import SeriesColumns
 from freezeframe.gui.plots.slices import NOTHING, SliceColumns, WaveColumns
+from freezeframe.gui.text import printable
 
 _SHORTEST_PX = 26
 
@@ -50,6 +57,23 @@ def elided(painter: QPainter, text: str, room: float) -> str:
 
 
 def _draw_row(painter: QPainter, scene: Scene, row: Row, prepared: Prepared, ground: int) -> None:
+    theme = scene.theme
+    top, bottom = scene.inside(row)
+    _draw_items(painter, scene, row, prepared, ground)
+    held = isinstance(prepared.track, WaveTrack | BusTrack | StateTrack | SeriesTrack)
+    for left, right, why in scene.holes(prepared.track, scene.width):
+        if held:
+            painter.fillRect(QRectF(left, top, right - left, bottom - top), QColor(ground))
+        brush = QBrush(QColor(theme.hatch), Qt.BrushStyle.BDiagPattern)
+        painter.fillRect(QRectF(left, top, right - left, bottom - top), brush)
+        room = QFontMetricsF(painter.font()).horizontalAdvance(printable(why))
+        if not (row.collapsed or prepared.said) and right - left >= room + 16:
+            x = left + (right - left - room) / 2
+            painter.fillRect(QRectF(x - 4, (top + bottom) / 2 - 7, room + 8, 14), QColor(ground))
+            _text(painter, x, top, bottom, room + 4, printable(why), theme.dim)
+
+
+def _draw_items(painter: QPainter, scene: Scene, row: Row, prepared: Prepared, ground: int) -> None:
     theme, window = scene.theme, scene.window
     top, bottom = scene.inside(row)
     if prepared.said:
