@@ -88,6 +88,7 @@ class Overview(QWidget):
         left, right = (self.x_of(t) for t in self._view)
         if right - left < _LEAST_BOX_PX:
             left, right = (left + right - _LEAST_BOX_PX) / 2, (left + right + _LEAST_BOX_PX) / 2
+        left, right = max(left, self.gutter_px), min(right, self.width() - 1.5)
         painter.setPen(QPen(QColor(theme.selection), 1))
         painter.drawRect(QRectF(left, 0.5, right - left, self.height() - 1.5))
         painter.setPen(QColor(theme.dim))

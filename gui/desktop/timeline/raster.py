@@ -87,7 +87,8 @@ class Raster:
                 self._pixels[y0:y1, left:right] = _opaque(ground)
             paint_hatch(self._pixels, top, bottom, left, right, _opaque(scene.theme.hatch))
             if not (row.collapsed or prepared.said):
-                self._reason(left, right, (top + bottom) // 2, why, scene.theme.dim, ground)
+                theme = scene.theme
+                self._reason(left, right, (top + bottom) // 2, why, theme.dim, ground, theme.hatch)
 
     def _paint_items(self, scene: Scene, row: Row, prepared: Prepared, ground: int) -> None:
         theme, pixels = scene.theme, self._pixels
@@ -247,9 +248,10 @@ class Raster:
         if right - left < room + 4 * pad:
             return
         half, x = self._px(_REASON_PX) // 2, left + (right - left - room) // 2
-        self._pixels[max(middle - half, 0) : max(middle + half, 0), x - pad : x + room + pad] = (
-            _opaque(ground)
-        )
+        # A plate with a line around it, so that no column of the stretch is without the hatch's colour.
+        for beside, colour in ((1, hatch), (0, ground)):
+            y0, y1 = max(middle - half - beside, 0), max(middle + half + beside, 0)
+            self._pixels[y0:y1, x - pad - beside : x + room + pad + beside] = _opaque(colour)
         self._write(x, middle, room + pad, printable(why), ink)
 
     def _write(
