@@ -32,7 +32,7 @@ class Figure:
         name: dotted, stable, for programs: ``A->B.throughput.mean``.
         label: for people.
         value: integer or float; None where the capture does not hold it, and ``note`` says why.
-        unit: ``MB/s``, ``cycles``, ``ps``, ``words``, ``%``; empty for a plain count.
+        unit: ``MiB/s``, ``cycles``, ``ps``, ``words``, ``%``; empty for a plain count.
         uncertainty: half width, in the same unit; None where it is exact or does not apply.
         note: a sentence: what it rests on, or what is missing.
     """

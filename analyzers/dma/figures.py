@@ -232,7 +232,7 @@ def received_figures(view: CaptureView, device: str, lengths: pd.DataFrame) -> l
             Figure(f"{device}.received.full", f"{device} packets of {_LONGEST} words received", count,
                    note=_SINCE),
             Figure(f"{device}.received.full.rate", f"{device} payload of full packets, mean",
-                   count * _LONGEST * _WORD_B / _MB * PS_PER_S / time_ps, "MB/s",
+                   count * _LONGEST * _WORD_B / _MB * PS_PER_S / time_ps, "MiB/s",
                    note="from power-up to the freeze, what came before the first packet included"),
         ]  # fmt: skip
     return figures

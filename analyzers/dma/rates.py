@@ -3,7 +3,7 @@
 The longest stretch of words in consecutive cycles is a burst. Its rate is that of its own first and last
 word, so it holds what the clock really did, not its nominal value.
 
-Source: FORTH paper, section 2.6 (762.9 and 596 MB/s, MB = 2^20 bytes).
+Source: FORTH paper, section 2.6 (762.9 and 596 MB/s, MB = 2^20 bytes: MiB/s here).
 """
 
 from __future__ import annotations
@@ -67,9 +67,9 @@ def rate_figures(view: CaptureView, device: str) -> list[Figure]:
         error_ps = int(span_uncertainty_ps(view.trace.timebase, ends[0], ends[1])[0])
         figures.append(
             Figure(
-                f"{device}.{tap}.peak", f"{device} {label}, peak", rate, "MB/s",
+                f"{device}.{tap}.peak", f"{device} {label}, peak", rate, "MiB/s",
                 rate * error_ps / span_ps,
-                f"{words} words in consecutive cycles; MB = 2^20 bytes",
+                f"{words} words in consecutive cycles",
             )
         )  # fmt: skip
     return figures

@@ -1,8 +1,8 @@
 """The analysis ``throughput``: how fast words went, in each direction and flow, and how near to the limits.
 
-A megabyte is 2^20 bytes. The link's limit is one 64-bit word each link cycle, the bus's one each bus cycle.
+Rates are in MiB/s, 2^20 bytes a second. The link's limit is one 64-bit word each link cycle, the bus's one each bus cycle.
 
-Source: FORTH 4.3 (throughput tracing); its limits, 596 and 762.9 MB/s, follow from 78.125 and 100 MHz.
+Source: FORTH 4.3 (throughput tracing); its limits, 596 and 762.9 MiB/s, follow from 78.125 and 100 MHz.
 """
 
 from __future__ import annotations
@@ -31,6 +31,7 @@ from freezeframe.capture.timebase import PS_PER_S
 from freezeframe.decoders.trace.coverage import SAMPLER
 
 MB = 1 << 20
+UNIT = "MiB/s"
 """Bytes of a megabyte, as the FORTH paper counts."""
 
 _WORD_B = 8
@@ -122,7 +123,7 @@ class _Parts:
             Series(
                 f"{name}.throughput",
                 f"{label}, throughput",
-                "MB/s",
+                UNIT,
                 sampling.t_ps,
                 np.append(rate, rate[-1]),
                 limit=_limit(identity.clk_link),
@@ -205,7 +206,7 @@ class _Parts:
             sharp = word_rate * (1 + unknown * (flow >= 0)) + mean * ppm / 1e6
             note = f"from {words} words in {rates.span_ps // 1000} ns of {device}.{tap}"
             self.figures.append(
-                Figure(f"{name}.traced", f"{label}, in the trace", mean, "MB/s", sharp, note)
+                Figure(f"{name}.traced", f"{label}, in the trace", mean, UNIT, sharp, note)
             )
             self.series.append(_flow_series(rates, at, name, label, limit, f"{device}.{tap}"))
             self._flows.append(
@@ -251,7 +252,7 @@ class _Parts:
 
 
 def _limit(clk_hz: int) -> float:
-    """Return MB/s of one 64-bit word each cycle."""
+    """Return MiB/s of one 64-bit word each cycle."""
     return clk_hz * _WORD_B / MB
 
 
@@ -263,7 +264,7 @@ def _figures(
     """
     name, label = f"{sampling.device}.{way}", f"{sampling.device} {way}"
     if not intervals:
-        yield Figure(f"{name}.throughput.mean", f"{label}, mean", None, "MB/s", note=(
+        yield Figure(f"{name}.throughput.mean", f"{label}, mean", None, UNIT, note=(
             "no two neighbouring samples were read"))  # fmt: skip
         return
     period_s = sampling.period_cycles / identity.clk_bus
@@ -272,19 +273,19 @@ def _figures(
     mean, off = sums.words * per_word / intervals, ppm / 1e6
     sharp = per_word / intervals + mean * off
     over = f"over {intervals} intervals of {sampling.period_cycles} bus cycles"
-    yield Figure(f"{name}.throughput.mean", f"{label}, mean", mean, "MB/s", sharp, over)
+    yield Figure(f"{name}.throughput.mean", f"{label}, mean", mean, UNIT, sharp, over)
     for key, text, words in (
         ("min", "slowest interval", sums.least),
         ("max", "fastest interval", sums.most),
     ):
         yield Figure(
-            f"{name}.throughput.{key}", f"{label}, {text}", words * per_word, "MB/s",
+            f"{name}.throughput.{key}", f"{label}, {text}", words * per_word, UNIT,
             per_word * (1 + words * off),
         )  # fmt: skip
     yield Figure(f"{name}.throughput.link_share", f"{label}, share of the link", 100 * mean / link, "%",
-                 100 * sharp / link, f"limit {link:.1f} MB/s: a word each cycle of {identity.clk_link} Hz")  # fmt: skip
+                 100 * sharp / link, f"limit {link:.1f} {UNIT}: a word each cycle of {identity.clk_link} Hz")  # fmt: skip
     yield Figure(f"{name}.throughput.bus_share", f"{label}, share of the bus", 100 * mean / bus, "%",
-                 100 * sharp / bus, f"limit {bus:.1f} MB/s: a word each cycle of {identity.clk_bus} Hz")  # fmt: skip
+                 100 * sharp / bus, f"limit {bus:.1f} {UNIT}: a word each cycle of {identity.clk_bus} Hz")  # fmt: skip
     yield Figure(f"{name}.words", f"{label}, words in the samples", sums.words, "words")
     yield Figure(f"{name}.idle", f"{label}, intervals without a word", 100 * sums.idle / intervals, "%",
                  note=f"the most in a row: {sums.idle_longest}")  # fmt: skip
@@ -302,12 +303,12 @@ def _shape_track(
         steady = levels(rate[start:end], noise=one_word)
         for level in steady:
             a, b = start + level.start, start + level.end
-            rows.append((int(sampling.t_ps[a]), int(sampling.t_ps[b]), "level", f"{level.mean:.1f} MB/s", -1,
+            rows.append((int(sampling.t_ps[a]), int(sampling.t_ps[b]), "level", f"{level.mean:.1f} MiB/s", -1,
                          a == 0, b == len(rate)))  # fmt: skip
         for ramp in ramps(steady):
             a, b = start + ramp.start, start + ramp.end
             kind = "ramp-up" if ramp.rises else "ramp-down"
-            text = f"from {ramp.low:.1f} to {ramp.high:.1f} MB/s"
+            text = f"from {ramp.low:.1f} to {ramp.high:.1f} MiB/s"
             rows.append(
                 (
                     int(sampling.t_ps[a]),
@@ -334,6 +335,6 @@ def _flow_series(
     lengths_s = np.diff(rates.edges_ps) / PS_PER_S
     value = rates.words[at] * _WORD_B / lengths_s / MB
     return Series(
-        f"{name}.traced", f"{label}, in the trace", "MB/s", rates.edges_ps, np.append(value, value[-1]),
+        f"{name}.traced", f"{label}, in the trace", UNIT, rates.edges_ps, np.append(value, value[-1]),
         limit=limit, limit_label="link: a word each cycle", rests_on=(source,),
     )  # fmt: skip

@@ -147,10 +147,10 @@ _SINGLE, _PAIR = "A->B.latency", "A->B.burst.2"
 _LATENCY, _DMA, _THROUGHPUT = "latency", "dma", "throughput"
 
 QUANTITIES: tuple[Quantity, ...] = (
-    _q("dma-peak", "DMA engine, peak", 762.9, "MB/s",
+    _q("dma-peak", "DMA engine, peak", 762.9, "MiB/s",
        "dma: the longest run of data words at tx_enq, a word a bus cycle",
        _scaled, tolerance=0.1, of="stream-4KiB", by=_DMA, name="A.tx_enq.peak"),
-    _q("link-peak", "pair of links, peak", 596.0, "MB/s",
+    _q("link-peak", "pair of links, peak", 596.0, "MiB/s",
        "dma: the longest run of words at tx_deq, a word a link cycle",
        _scaled, tolerance=0.1, of="stream-4KiB", by=_DMA, name="A.tx_deq.peak"),
     _q("read-cycles", "4 KiB DMA read, all cycles (512 carry data)", 577, "cycles",

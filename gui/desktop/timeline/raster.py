@@ -242,7 +242,16 @@ class Raster:
                     x + pad, (top + bottom) // 2, room - pad - 2, prepared.label(item), colour
                 )
 
-    def _reason(self, left: int, right: int, middle: int, why: str, ink: int, ground: int) -> None:
+    def _reason(
+        self,
+        left: int,
+        right: int,
+        middle: int,
+        why: str,
+        ink: int,
+        ground: int,
+        hatch: int,
+    ) -> None:
         """Write into a hatched stretch why it is; whole, or not at all."""
         room, pad = self._cell() * len(why), self._px(_TEXT_PAD)
         if right - left < room + 4 * pad:

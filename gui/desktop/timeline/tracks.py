@@ -135,7 +135,7 @@ class SeriesTrack(Track):
     Attributes:
         value: ``(n,)`` integers or floats; NaN where it is not known, drawn as a gap.
         step: ``value[i]`` holds from ``t_ps[i]`` to the next time; False: points joined by lines.
-        unit: ``MB/s``, ``words``; empty for a plain count.
+        unit: ``MiB/s``, ``words``; empty for a plain count.
         limit: a line to compare with, in the same unit; None without.
         role: the colour.
         end_ps: until when the last value of a step series holds; None for its own time.

@@ -78,7 +78,7 @@ def test_the_limits_are_those_of_the_paper(result: AnalysisResult) -> None:
     """FORTH 2.6: 596 MB/s of the link pair, 762.9 MB/s of the bus, MB = 2^20."""
     (series,) = [s for s in result.series if s.name == "A.out.throughput"]
     assert series.limit == pytest.approx(596.05, abs=0.01)
-    assert "762.9 MB/s" in result.figure("A.out.throughput.bus_share").note
+    assert "762.9 MiB/s" in result.figure("A.out.throughput.bus_share").note
 
 
 def test_what_one_end_sends_the_other_receives(result: AnalysisResult) -> None:
