@@ -1,6 +1,7 @@
 """The analysis ``throughput``: how fast words went, in each direction and flow, and how near to the limits.
 
-Rates are in MiB/s, 2^20 bytes a second. The link's limit is one 64-bit word each link cycle, the bus's one each bus cycle.
+Rates are in MiB/s, 2^20 bytes a second. The link's limit is one 64-bit word each link cycle, the bus's one each bus
+cycle.
 
 Source: FORTH 4.3 (throughput tracing); its limits, 596 and 762.9 MiB/s, follow from 78.125 and 100 MHz.
 """
@@ -283,9 +284,9 @@ def _figures(
             per_word * (1 + words * off),
         )  # fmt: skip
     yield Figure(f"{name}.throughput.link_share", f"{label}, share of the link", 100 * mean / link, "%",
-                 100 * sharp / link, f"limit {link:.1f} {UNIT}: a word each cycle of {identity.clk_link} Hz")  # fmt: skip
+                 100 * sharp / link, _limit_text(link, identity.clk_link))  # fmt: skip
     yield Figure(f"{name}.throughput.bus_share", f"{label}, share of the bus", 100 * mean / bus, "%",
-                 100 * sharp / bus, f"limit {bus:.1f} {UNIT}: a word each cycle of {identity.clk_bus} Hz")  # fmt: skip
+                 100 * sharp / bus, _limit_text(bus, identity.clk_bus))  # fmt: skip
     yield Figure(f"{name}.words", f"{label}, words in the samples", sums.words, "words")
     yield Figure(f"{name}.idle", f"{label}, intervals without a word", 100 * sums.idle / intervals, "%",
                  note=f"the most in a row: {sums.idle_longest}")  # fmt: skip
@@ -323,6 +324,10 @@ def _shape_track(
     return interval_track(
         f"{name}.shape", f"{label}, levels and ramps", sorted(rows), _sampler(sampling)
     )
+
+
+def _limit_text(rate: float, clk_hz: int) -> str:
+    return f"limit {rate:.1f} {UNIT}: a word each cycle of {clk_hz} Hz"
 
 
 def _sampler(sampling: Sampled) -> tuple[str]:
