@@ -63,5 +63,27 @@ def states(events: pd.DataFrame) -> pd.DataFrame:
     return view
 
 
+def event_texts(events: pd.DataFrame) -> dict[int, str]:
+    """Return what credits and descriptors say, by their row of ``events``: ``sent f0: freed 256 (+64)``.
+
+    The step is from the credit of that flow and code before; a count that wrapped steps by what it went on.
+    """
+    texts: dict[int, str] = {}
+    before: dict[tuple[str, int, str], int] = {}
+    modulus = 1 << CREDIT.fields["freed"][1]
+    taken = credits(events)
+    columns = (taken[name].tolist() for name in ("device", "flow", "code", "freed", "parity_ok"))
+    for row, device, flow, code, freed, good in zip(taken.index, *columns, strict=True):
+        last = before.get((device, flow, code))
+        step = "" if last is None else f" (+{(freed - last) % modulus})"
+        texts[row] = f"{code} f{flow}: freed {freed}{step}" + ("" if good else ", bad parity")
+        before[device, flow, code] = freed
+    posted = descriptors(events)
+    said = (posted[name].tolist() for name in ("flow", "code", "type", "length", "seq"))
+    for row, flow, code, kind, length, seq in zip(posted.index, *said, strict=True):
+        texts[row] = f"{code} f{flow}: {kind} {length} words, packet {seq}"
+    return texts
+
+
 def _of_kind(events: pd.DataFrame, kind: Kind) -> pd.DataFrame:
     return events[events["kind"] == kind.name]

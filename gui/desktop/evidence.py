@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 import numpy as np
 import numpy.typing as npt
+import pandas as pd
 
 from freezeframe.analyzers.contract import Finding
 
 Int64 = npt.NDArray[np.int64]
 
+_SAME_PACKET_PS = 10**9  # 65,536 packets last longer than 1 ms
 AROUND_PS = 400_000  # beside the evidence of a finding, so that what came before is seen
 
 
@@ -37,6 +41,49 @@ def evidence_stretch(finding: Finding, around_ps: int = AROUND_PS) -> tuple[int,
     first, last = min([*near, around]), max([*near, around])
     beside = max((last - first) // 4, around_ps)
     return first - beside, last + beside
+
+
+def subject_of(finding: Finding, tables: Mapping[str, pd.DataFrame]) -> tuple[str, int] | None:
+    """Return the table and row of what a finding is about and that lasts: its packet, else its wait; None for neither.
+
+    Of the packet at several taps that at the finding's own; sequence numbers come round, so only what is near counts.
+    """
+    packets, waits = tables.get("packets"), tables.get("intervals")
+    if packets is not None and finding.packet is not None and "seq" in packets:
+        mine = packets["seq"].to_numpy() == finding.packet
+        if finding.direction is not None:
+            mine &= (packets["direction"] == finding.direction).to_numpy(np.bool_)
+        if finding.t_ps is not None:
+            mine &= np.abs(packets["t_ps"].to_numpy() - finding.t_ps) < _SAME_PACKET_PS
+        here = mine & (packets["source"] == f"{finding.device}.{finding.tap}").to_numpy(np.bool_)
+        rows = np.flatnonzero(here if here.any() else mine)
+        if len(rows):
+            return "packets", int(rows[0])
+    for row in (row for evidence in finding.evidence for row in evidence.rows):
+        if row.row is not None and row.table in ("packets", "intervals") and row.table in tables:
+            return row.table, row.row
+    if waits is not None and len(waits) and finding.t_ps is not None:
+        late = np.maximum(waits["t_ps"].to_numpy() - finding.t_ps, 0)
+        late += np.maximum(finding.t_ps - waits["t_end_ps"].to_numpy(), 0)
+        if finding.flow is not None:
+            late = np.where(waits["flow"].to_numpy() == finding.flow, late, _SAME_PACKET_PS)
+        if late.min() < 100 * AROUND_PS:
+            return "intervals", int(late.argmin())
+    return None
+
+
+def framed(
+    stretch: tuple[int, int], subject: tuple[int, int], width_px: int, least_px: int = 32
+) -> tuple[int, int]:
+    """Return as much of a stretch around its subject as leaves the subject ``least_px`` of ``width_px`` wide."""
+    length = max(subject[1] - subject[0], 1)
+    first, last = min(stretch[0], subject[0]), max(stretch[1], subject[1])
+    most = max(length * width_px // least_px, 2 * length)
+    if last - first <= most:
+        return first, last
+    middle = (subject[0] + subject[1]) // 2
+    begin = min(max(middle - most // 2, first), last - most)
+    return begin, begin + most
 
 
 def first_evidence(finding: Finding) -> tuple[str, int] | None:

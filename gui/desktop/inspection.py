@@ -81,6 +81,12 @@ class Inspection:
     words: tuple[InspectedWord, ...] = ()
 
 
+_MAYBE = frozenset(
+    ("flow", "seq", "length", "flags", "dest", "packets_row", "packet", "events_row", "word")
+)
+"""Columns in which -1 says that the value is not known, or that there is none."""
+
+
 def cell_text(name: str, value: Any) -> str:
     """Return a value of a table as people read it: times with a unit, opaque words as hex."""
     if value is None or value is pd.NA or (isinstance(value, float) and math.isnan(value)):
@@ -93,6 +99,8 @@ def cell_text(name: str, value: Any) -> str:
     if isinstance(value, bool):
         return "yes" if value else "no"
     if isinstance(value, int):
+        if value == -1 and name in _MAYBE:
+            return ""
         if name.endswith(_TIMES):
             return "unknown" if name.endswith("unc_ps") and value < 0 else format_ps(value)
         if name in OPAQUE and digits == 16:

@@ -13,7 +13,13 @@ from PyQt6.QtWidgets import QDockWidget, QLineEdit, QMainWindow, QVBoxLayout, QW
 
 from freezeframe.capture.errors import FreezeframeError
 from freezeframe.capture.time_text import format_ps
-from freezeframe.gui.desktop.evidence import evidence_rows, evidence_stretch, first_evidence
+from freezeframe.gui.desktop.evidence import (
+    evidence_rows,
+    evidence_stretch,
+    first_evidence,
+    framed,
+    subject_of,
+)
 from freezeframe.gui.desktop.inspection import inspect_place, known_time
 from freezeframe.gui.desktop.measure import Measured, measure
 from freezeframe.gui.desktop.panels.cursors import CursorsPanel
@@ -63,6 +69,7 @@ class Views(QMainWindow):
         self._measuring: Any = None
         self._chosen: Place | None = None
         self._recordings = True
+        self._guided = False  # a finding was shown, by the user or by itself
         self._own_order = False  # the user has moved a track: what comes later is put at the end
         self.theme: Theme = theme
         self.timeline = named(
@@ -224,15 +231,27 @@ class Views(QMainWindow):
         if shown is None or not 0 <= number < len(shown.opened.findings):
             return
         finding = shown.opened.findings[number]
-        stretch = evidence_stretch(finding, shown.opened.around_ps)
+        self._guided = True
+        opened = shown.opened
+        frames = {name: table.frame for name, table in opened.tables.items()}
+        subject = subject_of(finding, frames)
+        stretch = evidence_stretch(finding, opened.around_ps)
+        if subject is not None:
+            frame = frames[subject[0]]
+            begin, end = (int(frame[at].iloc[subject[1]]) for at in ("t_ps", "t_end_ps"))
+            lasted = begin, end
+            stretch = framed(stretch or lasted, lasted, self.timeline.area_width())
         if stretch is not None:
-            offset = shown.opened.offset_ps
-            self.timeline.set_range(stretch[0] + offset, stretch[1] + offset)
+            self.timeline.set_range(stretch[0] + opened.offset_ps, stretch[1] + opened.offset_ps)
         best = first_evidence(finding)
         if best is not None:
             self.choose(Place(source, *best), "findings")
         hits: dict[str, npt.NDArray[np.int64]] = {}
-        for table, rows in evidence_rows(finding).items():
+        marked = evidence_rows(finding)
+        if subject is not None:
+            rows = marked.get(subject[0], np.empty(0, np.int64))
+            marked[subject[0]] = np.union1d(rows, np.array([subject[1]], np.int64))
+        for table, rows in marked.items():
             hits |= shown.hits(table, rows)
         self.timeline.set_hits(hits)
 
@@ -333,6 +352,15 @@ class Views(QMainWindow):
         self._refresh_findings()
         self._refresh_notes()
         self.sources.set_sources(list(self.workspace.sources.values()))
+        self._guide(key)
+
+    def _guide(self, key: str) -> None:
+        """Show the first finding by itself, where the user has not begun to look at something."""
+        untouched = self._chosen is None and self.timeline.selection() is None
+        if self._guided or not (untouched and self.timeline.shows_all):
+            return
+        if self.workspace.sources[key].findings:
+            self.findings.select(key, 0, tell=True)
 
     def _removed(self, key: str) -> None:
         self._shown.pop(key, None)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import pandas as pd
@@ -9,6 +10,7 @@ import pandas as pd
 from freezeframe.capture.registers.layouts import Kind
 from freezeframe.capture.time_text import format_ps
 from freezeframe.decoders.trace.decode import Trace
+from freezeframe.decoders.trace.views import event_texts
 from freezeframe.gui.plots.timeline import Bar, Lane, Tick
 
 LEGEND = (
@@ -88,6 +90,7 @@ def trace_lanes(trace: Trace, devices: list[str], first: str | None) -> list[Lan
         if any(lane.bars for lane in way):
             lanes += way
     group = "Flow control and events"
+    texts = event_texts(trace.events)
     for device in devices:
         waits = trace.intervals[trace.intervals["device"] == device]
         lanes.append(
@@ -106,7 +109,7 @@ def trace_lanes(trace: Trace, devices: list[str], first: str | None) -> list[Lan
                 group,
                 f"{device} credits",
                 f"credits that {device} sent, took or refused",
-                ticks=[_tick(row) for row in _rows(credits)],
+                ticks=_ticks(credits, texts),
                 coverage=trace.coverage.log(device, Kind.CREDIT),
             )
         )
@@ -116,7 +119,7 @@ def trace_lanes(trace: Trace, devices: list[str], first: str | None) -> list[Lan
                 group,
                 f"{device} events",
                 f"descriptors, notifications, interrupts, states and link events of {device}",
-                ticks=[_tick(row) for row in _rows(others)],
+                ticks=_ticks(others, texts),
                 coverage=trace.coverage.log(device),
             )
         )
@@ -174,14 +177,20 @@ def _wait_bar(row: dict[str, Any]) -> Bar:
     )
 
 
-def _tick(row: dict[str, Any]) -> Tick:
+def _ticks(events: pd.DataFrame, texts: Mapping[int, str]) -> list[Tick]:
+    rows = zip(events.index, _rows(events), strict=True)
+    return [_tick(row, texts.get(at, "")) for at, row in rows]
+
+
+def _tick(row: dict[str, Any], text: str) -> Tick:
     refused = str(row["code"]).startswith("refused")
     css = "refused" if refused else _TICKS.get(row["kind"], "plain")
     flow = f", flow {row['flow']}" if row["flow"] >= 0 else ""
+    said = f"{row['code']}{flow}, value {row['value']:#x}"
     return Tick(
         row["t_ps"],
         css,
-        f"{row['kind']} {row['code']}{flow}, value {row['value']:#x}, {format_ps(row['t_ps'])}",
+        f"{row['kind']} {text or said}, {format_ps(row['t_ps'])}",
     )
 
 

@@ -11,7 +11,7 @@ from PyQt6.QtCore import QItemSelectionModel, QModelIndex, QTimer, pyqtSignal
 from PyQt6.QtWidgets import QComboBox, QWidget
 
 from freezeframe.decoders.query import ExpressionError, matching, parse
-from freezeframe.gui.desktop.panels.table_model import FrameModel
+from freezeframe.gui.desktop.panels.table_model import FrameModel, heading
 from freezeframe.gui.desktop.progress import Progress
 from freezeframe.gui.desktop.sources.opened import Opened, Place, Table
 from freezeframe.gui.desktop.widgets import (
@@ -30,7 +30,7 @@ from freezeframe.gui.text import printable
 Bools = npt.NDArray[np.bool_]
 
 _PAUSE_MS = 250  # after the last key, before a long table is searched
-_HINT_FIND = "Find: kind == CREDIT and flow = 2, seq >= 0x10, code ~ refused"
+_HINT_FIND = "Find: a word, or a column compared with a value"
 _HINT_FILTER = "Filter: only the rows that match, here and on the time line"
 _WIDEST_PX = 420
 _LOOKED_AT = (
@@ -332,6 +332,7 @@ class EventTable(QWidget):
         text, match = self._filters.get((source.key, table.key), ("", None))
         if match is not None and len(match) == len(table.frame):
             self.model.show_rows(np.flatnonzero(match))
+        self.find_edit.setPlaceholderText(_hint(table))
         self.filter_edit.blockSignals(True)
         self.filter_edit.setText(text)
         self.filter_edit.blockSignals(False)
@@ -353,7 +354,7 @@ class EventTable(QWidget):
     def _width(self, column: int) -> int:
         """Return a width from some rows: measuring all would cost what the table costs."""
         metrics = self.view.fontMetrics()
-        texts = [self.model.column_names()[column]]
+        texts = [heading(self.model.column_names()[column])]
         lines = self.model.rowCount()
         some = {*range(min(_LOOKED_AT, lines)), *range(0, lines, max(lines // _LOOKED_AT, 1))}
         texts += [self.model.cell(self.model.row_at(line), column) for line in some]
@@ -404,3 +405,18 @@ class EventTable(QWidget):
         place = self._place(index.row())
         if place is not None:
             self.activated.emit(place)
+
+
+def _hint(table: Table) -> str:
+    """Return what can be typed to find rows of this very table."""
+    frame = table.frame
+    asked = []
+    for name in ("kind", "source"):
+        if name in frame and len(frame):
+            text = str(frame[name].iloc[0])
+            asked.append(f"{name} == {text}" if text.isidentifier() else f'{name} == "{text}"')
+            break
+    asked += [f"{name} = 2" for name in ("flow", "seq", "row") if name in frame][:1]
+    if "t_ps" in frame:
+        asked.append("t_ps >= 12.5us")
+    return f"Find in {table.key}: {' and '.join(asked) or 'a word'}"

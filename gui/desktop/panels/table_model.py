@@ -22,6 +22,12 @@ PAGE_ROWS = 1_000_000
 _NONE = QModelIndex()
 
 
+_HEADINGS = {
+    "t_ps": "time", "t_end_ps": "end", "t_unc_ps": "± time", "seq": "packet", "body_words": "words seen",
+    "header_ok": "header good", "payload_ok": "payload good", "length_ok": "length good", "per_s": "a second",
+}  # fmt: skip
+
+
 class FrameModel(QAbstractTableModel):
     """A page of the rows of a frame, all or those that a filter lets through.
 
@@ -150,18 +156,27 @@ class FrameModel(QAbstractTableModel):
     def headerData(
         self, section: int, orientation: Qt.Orientation, role: int = Qt.ItemDataRole.DisplayRole
     ) -> Any:
+        if role == Qt.ItemDataRole.ToolTipRole and orientation == Qt.Orientation.Horizontal:
+            names = self.column_names()
+            return _plain(f"{names[section]} in Find and Filter") if section < len(names) else None
         if role != Qt.ItemDataRole.DisplayRole:
             return None
         if orientation == Qt.Orientation.Vertical:
             return f"{self.row_at(section):,}"
         names = self.column_names()
-        return printable(names[section]) if section < len(names) else None
+        return heading(names[section]) if section < len(names) else None
 
     def is_number(self, column: int) -> bool:
         """Return whether a column holds numbers."""
         if self._texts is not None:
             column -= 1
         return column >= 0 and self._cells[column][2]
+
+
+def heading(name: str) -> str:
+    """Return a column's name as it stands above it: cells have their units, so that names need none."""
+    known = _HEADINGS.get(name)
+    return known or printable(name.removesuffix("_ps").replace("_", " "))
 
 
 def _plain(text: str) -> str:

@@ -15,6 +15,7 @@ from freezeframe.capture.registers.layouts import DOMAIN_NAMES, MACHINE_STATE_NA
 from freezeframe.decoders.trace.coverage import EVER_PS, Hole
 from freezeframe.decoders.trace.decode import Trace
 from freezeframe.decoders.trace.schema import ERROR
+from freezeframe.decoders.trace.views import event_texts
 from freezeframe.gui.desktop.sources.slices import MOST_CLASSES, rows_by_time, slices_of_rows
 from freezeframe.gui.desktop.timeline.lanes import split_lanes
 from freezeframe.gui.desktop.timeline.tracks import (
@@ -153,7 +154,11 @@ def _events(key: str, name: str, trace: Trace) -> Iterator[tuple[Track, str]]:
             "events",
         )
 
+    decoded = event_texts(trace.events)
+
     def label(row: int) -> str:
+        if row in decoded:
+            return decoded[row]
         of = f" f{flow[row]}" if flow[row] >= 0 else ""
         return f"{codes[row]}{of} {value[row]}"
 

@@ -162,6 +162,15 @@ class TimelineCanvas(QWidget):
         self._window.show(t0_ps, t1_ps)
         self._ranged()
 
+    @property
+    def shows_all(self) -> bool:
+        """Whether the view is where everything was shown last."""
+        return self.range() == self._fitted
+
+    def area_width(self) -> int:
+        """Return the width of the time area, logical pixels."""
+        return self._area_width()
+
     def zoom_fit(self) -> None:
         """Show everything."""
         self._fit()
