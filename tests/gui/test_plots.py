@@ -11,6 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from freezeframe.capture.time_text import format_ps
+from freezeframe.decoders.trace.coverage import Coverage
 from freezeframe.gui.plots.axis import TimeAxis, round_ticks
 from freezeframe.gui.plots.svg import Svg, text_width
 from freezeframe.gui.plots.timeline import Bar, Lane, Mark, Tick, draw_timeline
@@ -148,3 +149,26 @@ def test_numbers_in_a_drawing_are_short() -> None:
     svg = Svg("n", 10, 10, title="t", desc="d")
     svg.rect(1 / 3, 2, 1e-9, 10.10, "c")
     assert re.search(r'x="0.33" y="2" width="0" height="10.1"', svg.render())
+
+
+def test_what_a_lane_does_not_cover_is_hatched_with_the_reason_and_the_rest_is_not() -> None:
+    covered = Coverage.between(250_000, 750_000, "the memory wrapped", "recording closed")
+    svg = timeline([Lane("", "A", bars=[Bar(300_000, 310_000, "packet")], coverage=covered)])
+    left, right = elements(svg, "rect", "hatch")
+    axis = TimeAxis(0, 1_000_000, 112, 1106)
+    ends = [(float(r.get("x", "")), float(r.get("width", ""))) for r in (left, right)]
+    assert ends[0][0] == pytest.approx(axis.x(0), abs=0.01)
+    assert sum(ends[0]) == pytest.approx(axis.x(250_000), abs=0.02)
+    assert ends[1][0] == pytest.approx(axis.x(750_000), abs=0.01)
+    assert sum(ends[1]) == pytest.approx(axis.x(1_000_000), abs=0.02)
+    assert [r.findtext(f"{SPACE}title") for r in (left, right)] == [
+        "not recorded: the memory wrapped",
+        "not recorded: recording closed",
+    ]
+
+
+def test_no_bar_is_narrower_than_a_pixel_and_a_narrow_one_has_no_outline_to_fade_it() -> None:
+    svg = timeline([Lane("", "A", bars=[Bar(500_000, 500_010, "wait"), Bar(0, 90_000, "wait")])])
+    wide, thin = sorted(elements(svg, "rect", "wait"), key=lambda r: float(r.get("x", "")))
+    assert float(thin.get("width", "")) >= 1 and "thin" in thin.get("class", "")
+    assert "thin" not in wide.get("class", "")

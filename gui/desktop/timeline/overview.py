@@ -109,9 +109,10 @@ class Overview(QWidget):
         if event.buttons() & Qt.MouseButton.LeftButton:
             self._ask(event.position())
         number = int(event.position().y() - _PAD_PX) // _LINE_PX
-        self.setToolTip(self._tip(number) if 0 <= number < len(self._memories) else "")
+        self.setToolTip(self.tip(number) if 0 <= number < len(self._memories) else "")
 
-    def _tip(self, number: int) -> str:
+    def tip(self, number: int) -> str:
+        """Return in words what a memory covers, and why not the rest."""
         name, covered = self._memories[number]
         reach = [f"{format_ps(begin)} to {format_ps(end)}" for begin, end in covered.ranges()]
         lines = [f"{name}: {', '.join(reach) or 'nothing'}"]

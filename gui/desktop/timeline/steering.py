@@ -87,6 +87,10 @@ class SteerableTimeline(TimelineCanvas):
         self._describe()
         self.update()
 
+    def hit_times(self) -> dict[str, npt.NDArray[np.int64]]:
+        """Return the times that are marked, by track."""
+        return dict(self._hit_times)
+
     def clear_selection(self) -> None:
         """Select no item and no stretch of time."""
         self._choose(None)

@@ -12,7 +12,7 @@ _MODULUS = 1 << CREDIT.fields["freed"][1]
 
 
 def _credit(t_ps: int, flow: int, code: str, freed: int) -> dict[str, object]:
-    value = CREDIT.pack(**{name: 0 for name in CREDIT.fields} | {"freed": freed})
+    value = CREDIT.pack(**dict.fromkeys(CREDIT.fields, 0) | {"freed": freed})
     value &= (1 << 40) - 1
     if value.bit_count() % 2 == 0:
         value ^= 1 << 4  # any bit beside the count makes the parity odd, as it is sent

@@ -1,0 +1,83 @@
+"""What is seen without a click: the first finding chosen, framed and told; the recording's reach above it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from pytestqt.qtbot import QtBot
+
+from freezeframe.gui.desktop.evidence import framed, subject_of
+from freezeframe.gui.desktop.window import MainWindow
+from tests.gui.desktop.conftest import emulated, settle, wait_loaded
+
+_FAULTS = (
+    "word-omitted", "word-duplicated", "sync-fifo-empty", "payload-bit-flip", "header-corrupted",
+    "credit-lost", "credit-too-coarse", "credit-too-optimistic", "lane-misaligned", "header-miscounted",
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("fault", _FAULTS)
+def test_the_first_finding_is_chosen_framed_and_told_without_a_click(
+    qtbot: QtBot, window: MainWindow, tmp_path: Path, fault: str
+) -> None:
+    key = wait_loaded(qtbot, window, emulated(tmp_path / "x.ff", fault))
+    settle(qtbot, window)
+    opened = window.workspace.sources[key]
+    finding = opened.findings[0]
+    assert window.findings.list.currentRow() == 0
+    assert window.findings.text.toPlainText().startswith(f"{finding.diagnosis}, ")
+    frames = {name: table.frame for name, table in opened.tables.items()}
+    subject = subject_of(finding, frames)
+    assert subject is not None
+    table, row = subject
+    begin, end = (int(frames[table][at].iloc[row]) for at in ("t_ps", "t_end_ps"))
+    t0, t1 = window.timeline.range()
+    assert t0 <= begin < end <= t1
+    assert (end - begin) * window.timeline.area_width() >= 24 * (t1 - t0)
+    assert any(begin in times for times in window.timeline.hit_times().values())
+
+
+def test_what_the_user_looks_at_is_not_taken_away(
+    qtbot: QtBot, window: MainWindow, fault_capture: Path
+) -> None:
+    window.open(str(fault_capture))
+    qtbot.waitUntil(lambda: bool(window.timeline.tracks()), timeout=60_000)
+    window.timeline.set_range(1_000_000, 2_000_000)
+    settle(qtbot, window)
+    assert window.timeline.range() == (1_000_000, 2_000_000)
+
+
+def test_a_stretch_is_cut_until_its_subject_is_wide_enough_and_no_further() -> None:
+    assert framed((0, 1_000), (400, 500), 320, 32) == (0, 1_000)
+    assert framed((0, 100_000), (400, 500), 320, 32) == (0, 1_000)
+    assert framed((0, 100_000), (50_000, 50_100), 320, 32) == (49_550, 50_550)
+
+
+def test_the_strip_above_shows_the_reach_of_every_memory_and_where_the_view_is(
+    qtbot: QtBot, window: MainWindow, fault_capture: Path
+) -> None:
+    key = wait_loaded(qtbot, window, fault_capture)
+    settle(qtbot, window)
+    strip = window.overview
+    assert strip.isVisible()
+    trace = window.workspace.sources[key].trace
+    assert trace is not None
+    names = list(trace.coverage.memories)
+    assert "wrapped" in strip.tip(names.index("A.tx_enq"))
+    middle = 100_000_000
+    strip.asked.emit(middle)
+    t0, t1 = window.timeline.range()
+    assert t0 <= middle < t1
+
+
+def test_every_error_of_an_open_stays_until_it_is_dismissed(
+    qtbot: QtBot, window: MainWindow, tmp_path: Path
+) -> None:
+    for name in ("one.sr", "two.sr"):
+        (tmp_path / name).write_text("garbage")
+        window.open(str(tmp_path / name))
+    qtbot.waitUntil(lambda: not window.workspace.opening, timeout=60_000)
+    assert "one.sr" in window.trouble.text() and "two.sr" in window.trouble.text()
+    window.say_trouble("")
+    assert window.trouble.text() == ""
