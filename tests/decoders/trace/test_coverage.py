@@ -9,6 +9,7 @@ import pytest
 
 from freezeframe.capture.folder import CaptureFolder, Gap, MemoryImage
 from freezeframe.capture.recorder.pull import pull
+from freezeframe.capture.registers.layouts import Kind
 from freezeframe.decoders.trace import coverage as module
 from freezeframe.decoders.trace.coverage import EVER_PS, Coverage, Hole
 from freezeframe.decoders.trace.decode import Trace, decode_capture
@@ -107,10 +108,10 @@ def test_a_kind_that_was_switched_off_covers_nothing(capture: CaptureFolder) -> 
     trace = decode_capture(capture)
     log = trace.coverage.memories["A.event_log"]
     off = module.Coverages({"A.event_log": log}, {"A.event_log": 0xFFFF & ~(1 << 4)})
-    assert off.log("A", module.Kind.CREDIT).holes == (
+    assert off.log("A", Kind.CREDIT).holes == (
         Hole(-EVER_PS, EVER_PS, "kind switched off: CREDIT"),
     )
-    assert off.log("A", module.Kind.PRESSURE) == log
+    assert off.log("A", Kind.PRESSURE) == log
 
 
 def test_tables_read_back_have_the_coverage_of_those_that_were_decoded(
