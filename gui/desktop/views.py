@@ -241,11 +241,12 @@ class Views(QMainWindow):
             begin, end = (int(frame[at].iloc[subject[1]]) for at in ("t_ps", "t_end_ps"))
             lasted = begin, end
             stretch = framed(stretch or lasted, lasted, self.timeline.area_width())
-        if stretch is not None:
-            self.timeline.set_range(stretch[0] + opened.offset_ps, stretch[1] + opened.offset_ps)
         best = first_evidence(finding)
         if best is not None:
             self.choose(Place(source, *best), "findings")
+        # Behind the choice, which brings its row into view wherever it stands.
+        if stretch is not None:
+            self.timeline.set_range(stretch[0] + opened.offset_ps, stretch[1] + opened.offset_ps)
         hits: dict[str, npt.NDArray[np.int64]] = {}
         marked = evidence_rows(finding)
         if subject is not None:
