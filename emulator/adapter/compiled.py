@@ -82,13 +82,17 @@ class _Tables:
                     _POLICY[table.order],
                     table.preempts,
                     0,
+                    table.whole,
+                    -1,
+                    0,
                     0,
                 ),
             )
         return list(self.resources).index(Place(name, node))
 
-    def pool(self, name: str, node: int) -> int:
+    def pool(self, name: str, node: int, flow: str) -> int:
         table = self.described.adapter.pool[name]
+        name = f"{name} of {flow}" if table.per_flow else name
         return self._pool(Place(name, -1 if table.shared else node), table.tokens, table.unit_B)
 
     def room(self, stage: str, node: int) -> int:
@@ -170,13 +174,14 @@ def _steps(tables: _Tables, number: int, way: Way) -> int:
         stage = adapter.stage[name]
         node = ends[stage.at == "receiver"]
         uses = [tables.resource(one, node) for one in stage.uses]
-        takes = [tables.pool(one, node) for one in stage.takes]
+        takes = [tables.pool(one, node, way.name) for one in stage.takes]
         if at + 1 < len(route):
             following = adapter.stage[route[at + 1]]
             if following.queue and following.when_full == "wait":
                 takes.append(tables.room(route[at + 1], ends[following.at == "receiver"]))
         gives = [
-            tables.pool(one, _taker_node(tables, route[: at + 1], one, ends)) for one in stage.gives
+            tables.pool(one, _taker_node(tables, route[: at + 1], one, ends), way.name)
+            for one in stage.gives
         ]
         leaves = (
             [tables.room(name, node)] if at and stage.queue and stage.when_full == "wait" else []

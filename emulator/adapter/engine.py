@@ -291,6 +291,8 @@ def _can(w: World, q: int, now: int) -> bool:
         resource = _bank(w, w.refs[i], p)
         if w.resources[resource].free == 0 and _victim(w, resource, step.priority) < 0:
             return False
+        if w.resources[resource].owner >= 0 and w.resources[resource].owner != packet.message:
+            return False
     if packet.left >= 0:  # it goes on
         return True
     if queue.length < queue.gather and now < packet.entered + queue.wait:
@@ -360,6 +362,13 @@ def _begin(w: World, q: int, now: int) -> None:
     for i in range(step.use, step.use + step.uses):
         resource = _bank(w, w.refs[i], p)
         w.resources[resource].free -= 1
+        if w.resources[resource].whole:
+            if w.resources[resource].owner < 0:
+                w.resources[resource].owner = packet.message
+                w.resources[resource].begun = 0
+            w.resources[resource].begun += 1
+            if w.resources[resource].begun == w.messages[packet.message].packets:
+                w.resources[resource].owner = -1
         w.state[_SEQ] += 1
         w.turn[w.refs[i], packet.flow] = w.state[_SEQ]
         for s in range(w.resources[resource].servers):

@@ -37,6 +37,7 @@ GROUP = np.dtype([  # a stage of a node
 ])  # fmt: skip
 RESOURCE = np.dtype([
     ("banks", "i4"), ("servers", "i4"), ("free", "i4"), ("policy", "i4"), ("preempts", "i4"), ("busy", "i8"),
+    ("whole", "i4"), ("owner", "i8"), ("begun", "i8"),  # the message that it stays with, or -1; its packets so far
     ("preempted", "i8"),
 ])  # fmt: skip
 POOL = np.dtype([

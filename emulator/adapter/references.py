@@ -27,7 +27,21 @@ def problems_of(adapter: Adapter) -> Iterator[tuple[Where, str]]:
                 path,
                 f"resource.{name}: preempts, but order is {resource.order!r}; it must be 'priority'",
             )
+        lossy = [
+            stage.queue and stage.when_full == "drop"
+            for stage in adapter.stage.values()
+            if name in stage.uses
+        ]
+        gathers = any(max(one.gather, one.gather_most) > 1 for one in adapter.stage.values())
+        if resource.whole and (any(lossy) or gathers or resource.servers > 1 or resource.banks > 1):
+            yield (
+                ("resource", name, "whole"),
+                f"resource.{name}: whole, so one server, one bank, no stage of it that drops packets and none at all "
+                "that gathers",
+            )
     for name, pool in adapter.pool.items():
+        if pool.per_flow and pool.reserved:
+            yield ("pool", name, "reserved"), f"pool.{name}: per_flow leaves nothing to reserve"
         yield from _names(
             ("pool", name, "reserved"), list(pool.reserved), list(adapter.flow), "flow"
         )
@@ -160,6 +174,13 @@ def _route(adapter: Adapter, name: str, flow: Flow, largest_B: int) -> Iterator[
                     f"stage.{this}: flow {name} gives back to pool {pool} what it has not taken",
                 )
         merged *= max(stage.gather, stage.gather_most) if stage.merge else 1
+    for name_of, resource in adapter.resource.items():
+        users = [this for this in route if name_of in adapter.stage[this].uses]
+        if resource.whole and len(users) > 1:
+            yield (
+                ("resource", name_of, "whole"),
+                f"resource.{name_of}: whole, so one stage of flow {name} can use it, not {' and '.join(users)}",
+            )
     for pool, taker in held.items():
         yield (
             ("stage", taker, "takes"),

@@ -32,12 +32,14 @@ class Resource(_Table):
 
     ``servers`` jobs at a time; with ``banks``, message k has bank k modulo their number. Each node has its own,
     unless it is ``shared``. With ``preempts`` a job of higher priority takes it away, and the other goes on later.
+    With ``whole`` it stays with a message of several packets until the last of them has begun.
     """
 
     servers: Annotated[int, Meta(ge=1, le=64)] = 1
     banks: Annotated[int, Meta(ge=1, le=16)] = 1
     order: Literal["fifo", "priority", "round-robin", "edd"] = "fifo"
     preempts: bool = False
+    whole: bool = False
     shared: bool = False
     doc: Doc = ""
 
@@ -45,13 +47,15 @@ class Resource(_Table):
 class Pool(_Table):
     """``[pool.NAME]``: tokens that a stage takes when it begins and one gives back when it ends.
 
-    A message takes one, or with ``unit_B`` one for each so many bytes. ``reserved``: tokens kept for a flow.
+    A message takes one, or with ``unit_B`` one for each so many bytes. ``reserved``: tokens kept for a flow;
+    with ``per_flow`` each flow has a pool of its own.
     """
 
     tokens: Annotated[int, Meta(ge=1, le=1 << 31)]
     unit_B: Octets = 0
     reserved: dict[Name, Annotated[int, Meta(ge=1, le=1 << 31)]] = {}
     shared: bool = False
+    per_flow: bool = False
     doc: Doc = ""
 
 
