@@ -27,8 +27,8 @@ def result_tracks(
     """Yield a track for each series and each set of intervals, and for each dated table."""
     for number, series in enumerate(result.series):
         if len(series.t_ps):
-            track = _series(key, name, result.name, series, _ROLES[number % len(_ROLES)])
-            yield replace(track, coverage=of_series(series, result.memories)), None
+            line = _series(key, name, result.name, series, _ROLES[number % len(_ROLES)])
+            yield replace(line, coverage=of_series(series, result.memories)), None
     for number, intervals in enumerate(result.intervals):
         if len(intervals.t_ps):
             coverage = of_intervals(intervals, result.memories)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -31,7 +32,7 @@ _COVERED = Coverage.between(300_000, 800_000, _WHY, "recording closed at 800 ns"
     [Hole(500_000, 600_000, "4 records not read: bus error")]
 )
 _T = np.array([310_000, 610_000, 700_000], np.int64)
-_SAME = {"key": "a", "name": "a", "coverage": _COVERED}
+_SAME: dict[str, Any] = {"key": "a", "name": "a", "coverage": _COVERED}
 _KINDS: dict[str, Track] = {
     "series": SeriesTrack(**_SAME, t_ps=_T, value=np.array([1, 5, 2]), end_ps=790_000),
     "slices": SliceTrack(**_SAME, t_ps=_T, t_end_ps=_T + 20_000),
