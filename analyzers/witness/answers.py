@@ -78,14 +78,12 @@ def _breaks(finding: Finding) -> Iterator[str]:
 def register_is_sure(case: Case) -> bool:
     """Tell whether one register alone is wrong: nothing else would mend the laws, nor can have broken them.
 
-    A register that breaks several laws at once is told by these alone; one law may be broken because what it counts
-    went wrong, where the card froze for it or lost words.
+    A register that breaks several laws at once is told by these; one may be broken because what it counts went wrong.
     """
-    names = case.facts.view.names
-    if len({(bit.device, bit.register) for bit in case.mending}) != 1 or len(names) < 2:
-        return False  # what one card counts wrongly and what it did wrongly look the same without the other
-    quiet = not case.own_causes and not any(case.facts.overflowed(name) for name in names)
-    return quiet or len(case.broken) > 1
+    if len({(bit.device, bit.register) for bit in case.mending}) != 1:
+        return False
+    # What one card counts wrongly and what it did wrongly look the same without the other.
+    return len(case.facts.view.names) > 1 and len(case.broken) > 1
 
 
 def register_suspect(case: Case) -> Finding:

@@ -45,14 +45,15 @@ def judged(case: Case, finding: Finding, fault: Declared | None = None) -> Findi
     unseen = bool(declared.seen_by) and not seen & {*declared.seen_by}
     if against or unseen:
         doubt = " ".join(f"Against it: {witness.text}." for witness in against)
+        names = [finding.diagnosis, *declared.others]
         if not against:
-            doubt = (
-                f"It is not seen by {' or '.join(declared.seen_by)}: one register alone says so."
-            )
+            asked = " or ".join(declared.seen_by)
+            doubt = f"Its {asked} at both taps do not show it, so where it was is not known."
+            names += [declared.is_a] if declared.is_a else []
         return replace(
             finding,
             diagnosis=UNDETERMINED,
-            candidates=tuple(dict.fromkeys((finding.diagnosis, *declared.others))),
+            candidates=tuple(dict.fromkeys(names)),
             text=f"{finding.text} {doubt} So {finding.diagnosis} is a candidate, no more.",
             confidence=0.0,
             falsifier="",

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from freezeframe.analyzers.witness.counted import COUNTS, Count
+from tests.campaign.judge import OPEN
 from tests.campaign.open_world.run import COUNTING
 
 
@@ -26,7 +27,7 @@ def counted(answers: Iterable[dict[str, Any]]) -> dict[str, Count]:
     right: dict[str, int] = {}
     of: dict[str, int] = {}
     for answer in answers:
-        if not answer.get("pattern") or answer.get("right") is None:
+        if not answer.get("pattern") or answer.get("right") is None or answer["name"] in OPEN:
             continue
         if answer["seed"] not in COUNTING:
             raise ValueError(

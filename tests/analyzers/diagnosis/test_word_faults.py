@@ -29,9 +29,16 @@ def busy(
     return pair, hit
 
 
+def likeliest(finding: Finding) -> str:
+    """Return the name, or the first candidate where only the place is what one end cannot tell."""
+    if "where it was is not known" in finding.text:
+        return finding.candidates[0]
+    return finding.diagnosis
+
+
 def said(finding: Finding) -> tuple[object, ...]:
     return (
-        finding.diagnosis,
+        likeliest(finding),
         finding.device,
         finding.tap,
         finding.direction,

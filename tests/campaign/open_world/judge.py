@@ -17,7 +17,7 @@ from freezeframe.emulator.open_world.table import ENTRIES
 
 CERTAIN = 0.9
 NOTHING = "(none)"
-OPEN = ("undetermined", "none-of-the-known")
+OPEN = ("undetermined", "none-of-the-known", "law-broken")
 """Answers that name nothing: they can be neither right nor wrong."""
 
 _PLACE = ("device", "tap", "direction", "flow", "packet", "word")
