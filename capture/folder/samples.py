@@ -176,8 +176,11 @@ def write_samples(
         manifest["digest"] = manifest_digest(manifest)
         path.write_bytes(manifest_text(manifest))
 
+    def copy_manifest(path: Path) -> None:
+        path.write_bytes(path.with_name(MANIFEST).read_bytes())
+
     files[MANIFEST] = write_manifest
-    files[MANIFEST_COPY] = lambda path: path.write_bytes(path.with_name(MANIFEST).read_bytes())
+    files[MANIFEST_COPY] = copy_manifest
     if tables is not None:
         write = tables
         files[EDGES_TABLE] = lambda path: write(path.parents[1], path)

@@ -126,6 +126,7 @@ def salvaged(path: Path, salvage: bool) -> Path:
     if not salvage:
         return path
     refuse_missing(path)
+    place: Path
     place, damage = _salvage(path)
     for each in damage:
         print(f"freezeframe: {printable(path)}: left out: {printable(each.text)}", file=sys.stderr)

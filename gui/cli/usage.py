@@ -52,7 +52,8 @@ def size_B(text: str) -> int:
     if not match:
         raise typer.BadParameter(f"{text!r} is not a size; write 500MB, 2GB or 4GiB")
     count, scale, binary = match.groups()
-    return int(count) * (1024 if binary else 1000) ** " kMGT".index(scale or " ")
+    scaled: int = int(count) * (1024 if binary else 1000) ** " kMGT".index(scale or " ")
+    return scaled
 
 
 class OneLineGroup(TyperGroup):

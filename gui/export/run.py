@@ -20,7 +20,7 @@ from freezeframe.capture.folder.card_folder import CardFolder, is_card_folder
 from freezeframe.capture.packets.recognise import is_packets
 from freezeframe.decoders.blame import texts_of
 from freezeframe.decoders.registry import Registry, load_decoders
-from freezeframe.decoders.run import decode_file
+from freezeframe.decoders.run import Decoded, decode_file
 from freezeframe.decoders.spec import parse_spec
 from freezeframe.decoders.tap.tables import error_text, packet_tables, packet_text
 from freezeframe.decoders.trace.coverage import Coverages
@@ -99,7 +99,7 @@ def export_file(
         selection = _SELECTION(where, source_notes.append)
         material = replace(material, tables=selection.rows(material.tables))
     if hexadecimal:
-        material = replace(material, tables=[(n, _in_hex(t)) for n, t in material.tables])
+        material = replace(material, tables=[Decoded(n, _in_hex(t)) for n, t in material.tables])
     exported = write_material(material, form, place, force=force)
     exported.wrote.notes[:0] = source_notes
     return exported

@@ -28,7 +28,8 @@ def recorded(path: Path, samples: list[tuple[str, Sample]]) -> Recorded:
 
 
 def rows(recorded: Recorded) -> list[dict[str, object]]:
-    return pa.concat_tables(recorded.tables()).to_pylist()
+    found: list[dict[str, object]] = pa.concat_tables(recorded.tables()).to_pylist()
+    return found
 
 
 def test_every_value_of_every_sample_is_a_row(tmp_path: Path) -> None:
