@@ -64,14 +64,14 @@ def right_of(finding: Finding, fault: str, place: dict[str, Any]) -> bool | None
 def placed_of(
     finding: Finding, place: dict[str, Any], injection: dict[str, Any] | None
 ) -> bool | None:
-    """Return whether the first bad place is the truth's: device and tap, and the packet where both have one."""
+    """Return whether the first bad place is the truth's: device and tap, and the packet where both name one."""
     if not place or place["tap"] is None:
         return None
     if (finding.device, finding.tap) != (place["device"], place["tap"]):
         return False
     detail = injection["detail"] if injection else {}
     packets = {place["packet"], detail.get("also", place["packet"])}
-    return finding.packet in packets or place["packet"] is None
+    return finding.packet in packets or None in (finding.packet, place["packet"])
 
 
 def _also(fault: str) -> tuple[str, ...]:

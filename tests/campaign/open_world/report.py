@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import re
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Sequence
 from itertools import pairwise
@@ -20,6 +21,7 @@ PAGE = Path(__file__).parents[3] / "docs" / "campaign-open.md"
 WORLDS = {1: "the eighteen faults", 2: "faults in no list", 3: "random geometries"}
 _BINS = (0.0, 0.3, 0.5, 0.6, 0.7, 0.8, 0.85, 0.9, 0.95, 0.98, 0.99, 1.0001)
 _SUSPECT = "recorder-suspect"
+_ASKED_RUNS = 5000
 _SHOWN = 40  # lines of a list
 _WIDE, _EDGE = 320, 40  # of the diagram, in its own units
 
@@ -66,7 +68,7 @@ def figures(records: list[Record], runs: int) -> list[tuple[str, str, str]]:
         ("random geometries: with a certain answer", share(cards, lambda r: r["certain"]), "80 %"),
         ("random geometries: clean runs without a finding", share(cards_clean, lambda r: r["name"] == NOTHING), "all"),
         ("unlisted faults called by a name that is not theirs", share(unlisted, lambda r: r["right"] is False), "1 %"),
-        ("unlisted data faults: first bad place right", share(data, lambda r: bool(r["placed"])), "95 %"),
+        ("unlisted data faults: first bad tap right, and packet where one is named", share(data, _placed), "95 %"),
         ("unlisted stalls: the card that stopped is named", share(stalls, _stopper), "99 %"),
         ("upsets of the recorder: recorder-suspect", share(on_recorder, _suspected), "95 %"),
         ("upsets of one bit: recorder-suspect with that bit", share(bits, _with_bit), "95 %"),
@@ -86,8 +88,14 @@ def _stopper(record: Record) -> bool:
     return bool(record["name"] != NOTHING and record["said"]["device"] == record["truth"]["device"])
 
 
+def _placed(record: Record) -> bool:
+    return bool(record["placed"])
+
+
 def _with_bit(record: Record) -> bool:
-    return _suspected(record) and f"bit {record['detail']['bit']}" in record["text"]
+    return _suspected(record) and bool(
+        re.search(rf"\bbits? {record['detail']['bit']}\b", record["text"])
+    )
 
 
 def reliability(records: list[Record]) -> list[tuple[float, float, int, int]]:
@@ -133,6 +141,7 @@ def page(records: list[Record], runs: int, seconds: float, workers: int) -> tupl
         "|---|---|---|",
         *(f"| {name} | {value} | {asked} |" for name, value, asked in figures(records, runs)),
         "",
+        *_limits(records, runs),
         *_troubles(records),
         "## Certain and wrong",
         "",
@@ -161,6 +170,21 @@ def page(records: list[Record], runs: int, seconds: float, workers: int) -> tupl
 
 
 _COSTS = (("emulation", "emulate_s"), ("pull", "pull_s"), ("explanation of both ends", "explain_s"))
+
+
+def _limits(records: list[Record], runs: int) -> list[str]:
+    """Return what these figures cannot say."""
+    lines = []
+    if runs < _ASKED_RUNS:
+        lines += [f"{_ASKED_RUNS:,} runs are asked for; these are {runs:,}.", ""]
+    named = [r for r in records if r.get("confidence") is not None and r["right"] is not None]
+    if named and not any(r["confidence"] for r in named):
+        lines += [
+            "No confidence was counted yet when these answers were given, so that none is certain: the figures on "
+            "certain answers say nothing, those on names and places do.",
+            "",
+        ]
+    return lines
 
 
 def _troubles(records: list[Record]) -> list[str]:
