@@ -176,8 +176,8 @@ def explain(
         for finding in findings
     ]
     first_bad = first_bad_taps(view, run_analyzer(CrcVerdicts(), [view]))
-    own = tuple(f"{name}." for name in view.names)
-    lost = [line for line in view.folder.lost if devices is None or line.startswith(own)]
+    shown = tuple(f"{name}." for name in view.names)
+    lost = [line for line in view.folder.lost if devices is None or line.startswith(shown)]
     notes = [
         *healthy,
         *view.switched_off,

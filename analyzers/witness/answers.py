@@ -149,7 +149,7 @@ def refused_credits(case: Case) -> Iterator[Finding]:
             continue
         if view.value(sender, "ctl.generation") != 1:
             continue
-        at = log.select("CREDIT", "refused_crc") if log is not None else ()
+        at = log.select("CREDIT", "refused_crc").tolist() if log is not None else []
         t_ps, unc_ps = log.when(int(at[0])) if log is not None and len(at) else (None, None)
         many = f"{refused - parity} credit{'s' * (refused - parity > 1)}"
         text = f"{sender} refused {many} from {receiver} for a bad CRC: the line changed what it carried."

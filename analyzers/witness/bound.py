@@ -105,7 +105,9 @@ class Bound:
     def _at_time(self, stream: Stream) -> At | None:
         """Return the packet that crossed the tap at the finding's time."""
         t_ps = self.finding.t_ps
-        for packet in stream.packets if t_ps is not None else ():
+        if t_ps is None:
+            return None
+        for packet in stream.packets:
             if int(stream.t_ps[packet.start]) <= t_ps <= int(stream.t_ps[packet.end - 1]):
                 return stream, packet
         return None

@@ -121,12 +121,13 @@ def _problems(said: Mapping[str, Any]) -> Iterator[str]:
         kind: type = str if key in _TEXTS else dict if key in _TABLES else list
         if not isinstance(value, kind):
             yield f"{key} is {type(value).__name__}; it must be a {kind.__name__}"
-        elif key in _LISTS and not all(isinstance(each, str) for each in value):
+        elif key in _LISTS and not all(isinstance(each, str) for each in said[key]):
             yield f"{key} holds what is no text"
     if not said.get("name"):
         yield "has no name"
     entails, against = said.get("for", {}), said.get("against", {})
-    for table, asked in (("for", entails), ("against", against)):
+    tables: tuple[tuple[str, Mapping[str, Any]], ...] = (("for", entails), ("against", against))
+    for table, asked in tables:
         for name, value in asked.items():
             yield from _wrong_value(table, name, value)
     for name in entails.keys() & against.keys():
