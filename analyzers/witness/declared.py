@@ -119,9 +119,9 @@ def _problems(said: Mapping[str, Any]) -> Iterator[str]:
             yield f"{key!r} is no key of a fault file; there are {', '.join(known)}"
             return
         kind: type = str if key in _TEXTS else dict if key in _TABLES else list
-        if not isinstance(value, kind):
+        if type(value) is not kind:
             yield f"{key} is {type(value).__name__}; it must be a {kind.__name__}"
-        elif key in _LISTS and not all(isinstance(each, str) for each in said[key]):
+        elif key in _LISTS and not all(isinstance(each, str) for each in value):
             yield f"{key} holds what is no text"
     if not said.get("name"):
         yield "has no name"
