@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from freezeframe.analyzers.streams import Packet, Stream
@@ -20,7 +22,7 @@ def stream(tap: str, first: int, count: int) -> Stream:
     data[places == 0] = (numbers[places == 0].astype(np.uint64) + np.uint64(1)) << np.uint64(32)
     kinds = np.tile(np.array([_HEAD, _HEAD, _BODY, _BODY, _BODY, _TAIL], np.uint8), count)
     whole = np.arange(6 * count, dtype=np.int64)
-    columns = {
+    columns: dict[str, np.ndarray[Any, Any]] = {
         "row": whole, "kind": kinds, "data": data, "slot": whole, "cycle": whole, "t_ps": whole, "t_unc_ps": whole,
     }  # fmt: skip
     packets = [

@@ -135,7 +135,7 @@ def page(records: list[Record], runs: int, seconds: float, workers: int) -> tupl
         "explained from both ends and from each alone; then the truth. Three worlds: the eighteen faults of "
         "[faults.md](faults.md), the faults of [open-world-faults.md](open-world-faults.md), for which the diagnosis "
         "was not made, and cards of random geometry with faults of either kind and without. Seeds below 1,000,000 "
-        "are for counting, those from 1,000,000 on for this page.",
+        "are for counting, those from 1,001,000 on for testing.",
         "",
         "| figure | measured | asked |",
         "|---|---|---|",
