@@ -23,7 +23,7 @@ from tests.campaign.runs import FAULTS, LOADS
 
 COUNTING = range(1_000_000)
 TESTING = range(1_001_000, 2_000_000)
-"""Seeds that may be looked at while something is counted or tuned, and seeds that may not; those between were looked at."""
+"""Seeds that may be looked at while something is counted or tuned, and seeds that may not; others were looked at."""
 
 OUT = Path("out/campaign-open")
 _CLEAN, _CARDS_CLEAN, _CARDS_UNLISTED = 4, 10, 12  # runs a round, beside one of every fault
