@@ -121,7 +121,7 @@ def _problems(said: Mapping[str, Any]) -> Iterator[str]:
         kind: type = str if key in _TEXTS else dict if key in _TABLES else list
         if type(value) is not kind:
             yield f"{key} is {type(value).__name__}; it must be a {kind.__name__}"
-        elif key in _LISTS and not all(isinstance(each, str) for each in value):
+        elif isinstance(value, list) and not all(isinstance(each, str) for each in value):
             yield f"{key} holds what is no text"
     if not said.get("name"):
         yield "has no name"
