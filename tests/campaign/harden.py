@@ -20,6 +20,7 @@ import time
 import traceback
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field
+from functools import partial
 from pathlib import Path
 
 from tests.campaign.harden_parsers import ALLOWED, PARSERS, Parser
@@ -125,7 +126,7 @@ def attack(parser: Parser, executions: int, seed: int, place: Path) -> Tally:
         base, other = rng.choice(corpus), rng.choice(corpus)
         structured = parser.structured is not None and rng.random() < 0.5
         if structured and parser.structured is not None:
-            data = parser.structured(rng, base, lambda d, r=rng, o=other: mutated(r, d, o))[:MOST_B]
+            data = parser.structured(rng, base, partial(mutated, rng, other=other))[:MOST_B]
         else:
             data = mutated(rng, base, other)
         now.write_bytes(data)
