@@ -15,10 +15,10 @@ import numpy.typing as npt
 from freezeframe.analyzers.throughput.samples import SampleBatch
 from freezeframe.capture.folder import DeviceCapture
 from freezeframe.capture.timebase import TimeBase
+from freezeframe.decoders.trace.coverage import MOST_CYCLES
 
 Int64 = npt.NDArray[np.int64]
 
-_MOST_CYCLES = 1 << 61  # 731 years at 100 MHz: a counter above that was not read right
 
 CLOCK_PPM = 1000
 """How far the two clocks of a card may be off each other before a count counts as impossible."""
@@ -85,7 +85,7 @@ def sampled(device: DeviceCapture, timebase: TimeBase) -> Sampled | str:
     cause = registers.value64("ctl.cause_cycle_")
     after = (
         0
-        if not cause or cause >= newest or newest >= _MOST_CYCLES
+        if not cause or cause >= newest or newest >= MOST_CYCLES
         else -(-(newest - cause) // period)
     )
     if (
@@ -97,7 +97,7 @@ def sampled(device: DeviceCapture, timebase: TimeBase) -> Sampled | str:
             f"{name}: {len(order)} throughput samples were taken, and a rate needs two: the recording was "
             f"shorter than two periods of {period} bus cycles."
         )
-    if newest >= _MOST_CYCLES or period * (len(order) - 1) > newest:
+    if newest >= MOST_CYCLES or period * (len(order) - 1) > newest:
         return (
             f"{name}: {len(order)} samples of {period} cycles do not fit before cycle {newest} of the newest: "
             "the period was changed while it recorded, or the registers were not read right; its samples have no times."

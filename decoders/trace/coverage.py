@@ -29,6 +29,7 @@ EVER_PS = 1 << 62
 """Before and after every time of a recording: where a hole has no begin or no end."""
 
 SAMPLER = "sampler"
+MOST_CYCLES = 1 << 61  # 731 years at 100 MHz: a counter above that was not read right
 """Names the throughput sampler of a device among its memories: ``A.sampler``."""
 
 _WORDS = (Kind.HEAD, Kind.BODY, Kind.TAIL)
@@ -261,6 +262,8 @@ def _sampled(device: DeviceCapture, timebase: TimeBase) -> Coverage:
         return Coverage.nothing("registers of the sampler were not read")
     wrapped = bool(registers.field("sampler.status", "wrapped"))
     count = len(samples) if wrapped else pointer
+    if pointer > len(samples) or newest >= MOST_CYCLES:
+        return Coverage.nothing("registers of the sampler were not read right")
     if count < 2 or period * (count - 1) > newest:
         return Coverage.nothing("the sampler has no two samples that can be dated")
     cycles = newest - period * np.arange(count - 1, -1, -1, dtype=np.int64)

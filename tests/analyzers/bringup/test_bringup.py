@@ -78,7 +78,7 @@ def test_a_frozen_card_is_refused_and_nothing_is_written() -> None:
     devices = open_devices(target)
     devices[0].write("ctl.freeze", 0x465A << 16 | 1)
     assert target.run_until_frozen(5000 * US)
-    with pytest.raises(RecorderStateError, match="would lose that recording: pull it first"):
+    with pytest.raises(RecorderStateError, match="this host has not kept it; it would be lost"):
         climb(devices)
     assert [device.read("ctl.generation") for device in devices] == [1, 1]
 

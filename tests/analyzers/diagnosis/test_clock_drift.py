@@ -92,7 +92,7 @@ def test_a_packet_that_ends_with_the_line_has_the_slipped_word_twice_or_not_at_a
 def test_from_the_receiver_alone_lanes_that_slipped_are_no_word_of_a_fifo(
     explained: Explain, code: str
 ) -> None:
-    """Without them the same packet says that A's outgoing FIFO repeated or lost a word."""
+    """Without them the same packet may say that A's outgoing FIFO repeated or lost a word: one end tells no place."""
     pair = drifting(code, 12, counts_words=False)
     pair.causes = LEN
     assert {f.diagnosis for f in explained(pair, "B").findings} == {"clock-drift"}
@@ -100,7 +100,8 @@ def test_from_the_receiver_alone_lanes_that_slipped_are_no_word_of_a_fifo(
     moved(hit, code, 12)
     pair.causes = LEN
     names = {"underflow": "word-duplicated", "overflow": "word-omitted"}
-    assert {f.diagnosis for f in explained(pair, "B").findings} == {names[code]}
+    found = only(explained(pair, "B").findings)
+    assert found.diagnosis == "undetermined" and names[code] in found.candidates
 
 
 @pytest.mark.parametrize("code", ["underflow", "overflow"])
