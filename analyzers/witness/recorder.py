@@ -294,8 +294,13 @@ def _finding(odd: _Odd) -> Finding:
         bits = f"bit{'s' * (len(which) > 1)} {', '.join(which)} of "
     text = (
         f"What {stream.source} recorded of {bits}{label} of packet {number} ({odd.bound.sender}->"
-        f"{odd.bound.receiver}), slot {int(stream.slot[at])}, is not what crossed it: {odd.why}. The recorder's "
-        "memory is suspect, not the card."
+        f"{odd.bound.receiver}), slot {int(stream.slot[at])}, "
+    )
+    text += (
+        f"is not what crossed it: {odd.why}. The recorder's memory is suspect, not the card."
+        if odd.sure
+        else f"is not what its neighbours have: {odd.why}. Either the recorder's memory is upset, or it changed on its "
+        "way; what is recorded does not tell which."
     )
     others = [
         other[0].row(other[1].end - packet.end + at, label)

@@ -79,7 +79,8 @@ class Night:
 
     @property
     def per_hour(self) -> float | None:
-        return self.freezes / self.hours if self.hours > 0 else None
+        """Return the rate; None of a single freeze, or of less than a tenth of an hour, which tell none."""
+        return self.freezes / self.hours if self.freezes > 1 and self.hours >= 0.1 else None
 
     def to_json(self) -> dict[str, Any]:
         return {

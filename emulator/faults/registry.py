@@ -64,7 +64,10 @@ def make_fault(name: str) -> Fault:
     names = name.split("+")
     for each in names:
         if each not in FAULTS:
-            raise InputError(f"fault {each!r} does not exist; there are {', '.join(FAULTS)}")
+            raise InputError(
+                f"fault {each!r} does not exist; there are {', '.join(FAULTS)}, "
+                f"and alone the {len(ENTRIES)} of docs/open-world-faults.md"
+            )
         if names.count(each) > 1 or (each == "none" and len(names) > 1):
             raise InputError(
                 f"fault {name!r}: {each} cannot be one of several; join different faults with +"
