@@ -37,14 +37,14 @@ class FrozenCard:
         path: where it stands; pytest keeps it as it keeps every ``tmp_path``.
     """
 
-    def __init__(self, url: str, path: Path, wait_s: float) -> None:
+    def __init__(self, url: str, path: Path, wait_s: float, discard: bool) -> None:
         self.card = _connect(url)
         self.path = path
         self.capture: Any = None
-        self._wait_s = wait_s
+        self._wait_s, self._discard = wait_s, discard
 
     def __enter__(self) -> Self:
-        self.card.arm()
+        self.card.arm(discard=self._discard)
         return self
 
     def __exit__(
@@ -76,16 +76,19 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 def frozen_card(
     request: pytest.FixtureRequest, tmp_path: Path
 ) -> Iterator[Callable[..., FrozenCard]]:
-    """Give what opens a card for a block: ``frozen_card(url=None, wait_s=0.0)``; its capture stays in ``tmp_path``."""
+    """Give what opens a card for a block: ``frozen_card(url=None, wait_s=0.0, discard=False)``.
+
+    Its capture stays in ``tmp_path``. ``discard``: a frozen recording that this host has not kept is given up.
+    """
     made: list[FrozenCard] = []
 
-    def opened(url: str | None = None, wait_s: float = 0.0) -> FrozenCard:
+    def opened(url: str | None = None, wait_s: float = 0.0, *, discard: bool = False) -> FrozenCard:
         chosen = (
             url
             or request.config.getoption("--freezeframe-card")
             or os.environ.get("FREEZEFRAME_CARD", "emu:")
         )
-        made.append(FrozenCard(chosen, tmp_path / f"card{len(made)}.ff", wait_s))
+        made.append(FrozenCard(chosen, tmp_path / f"card{len(made)}.ff", wait_s, discard))
         return made[-1]
 
     yield opened

@@ -167,7 +167,7 @@ def test_a_card_is_armed_frozen_and_pulled_by_the_fixture(
     pytester.makepyfile(
         """
         def test_armed_and_pulled(frozen_card):
-            with frozen_card() as card:
+            with frozen_card(discard=True) as card:
                 before = card.card.states()["A"].generation
             assert card.path.is_dir()
             assert card.capture.manifest["devices"][0]["generation"] == before == 2

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import shutil
 import zipfile
 from pathlib import Path
@@ -36,9 +37,10 @@ def test_verify_lists_what_is_damaged_and_exits_with_1(damaged: Path, whole: Pat
     done = run_inside("verify", str(whole), str(damaged.parent))
     assert done.code == 1
     first, second, third = done.out.splitlines()
-    assert first.endswith("fault.ff: whole: 15 files, 59 chunks, 65,212 B")
-    assert second.endswith(
-        "bad.ff: damaged in 1 place; 2,304 B of 65,212 B are lost, --salvage reads the rest"
+    assert re.search(r"fault\.ff: whole: 15 files, 59 chunks, [\d,]+ B$", first)
+    assert re.search(
+        r"bad\.ff: damaged in 1 place; 2,304 B of [\d,]+ B are lost, --salvage reads the rest$",
+        second,
     )
     assert third.split(": ")[0].strip() == "raw/B.rx_enq.rec"
     assert third.endswith("altered: bit 5 of byte 3000 is flipped")

@@ -67,10 +67,13 @@ def test_the_file_stands_in_raw_byte_for_byte_with_its_hash(table: Path, tmp_pat
     assert copy.read_bytes() == table.read_bytes()
     manifest = json.loads((tmp_path / "a.ff/manifest.json").read_text())
     assert manifest["format"] == ["freezeframe-samples", 1, 0]
+    digest = hashlib.sha256(PULSES.encode()).hexdigest()
     assert manifest["raw"] == {
         "raw/1/pulses.csv": {
-            "sha256": hashlib.sha256(PULSES.encode()).hexdigest(),
+            "sha256": digest,
             "bytes": len(PULSES),
+            "chunk_bytes": 1 << 20,
+            "chunks": [digest],
         }
     }
     assert manifest["channels"] == ["a", "b"]

@@ -201,7 +201,7 @@ def test_hostile_names_stay_text(qtbot: QtBot, window: MainWindow, tmp_path: Pat
         if "<" in label.text():
             assert label.textFormat() == Qt.TextFormat.PlainText, label.accessibleName()
     window.say_trouble(name)
-    assert window.trouble.text() == "<img src=x>\\x1b[31m&amp;<b>"
+    assert window.trouble.text() == "⚠ <img src=x>\\x1b[31m&amp;<b>"
     tree = window.sources.tree.topLevelItem(0)
     assert tree is not None
     texts = [
