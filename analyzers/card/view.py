@@ -66,7 +66,7 @@ class CardView(Places):
     @cached_property
     def coverage(self) -> Coverages:
         """What the memories cover, by source."""
-        return Coverages(
+        return Coverages.known(
             {
                 self.source(end.tap): tap_coverage(self, end)
                 for end in self.streams.values()
@@ -130,7 +130,9 @@ class CardsView:
     @cached_property
     def coverage(self) -> Coverages:
         """What the memories of all cards cover, by source."""
-        return Coverages({k: v for card in self.cards for k, v in card.coverage.memories.items()})
+        return Coverages.known(
+            {k: v for card in self.cards for k, v in card.coverage.memories.items()}
+        )
 
 
 def view_of(
@@ -146,13 +148,13 @@ def run_analysis(analysis: Analysis, view: CaptureView | CardsView) -> AnalysisR
     """Run an analysis on any capture; what it lacks of a card that is described by a file is its note."""
     if isinstance(view, CaptureView):
         result: AnalysisResult = analysis.run(view)
-        return replace(result, memories=view.trace.coverage)
+        return replace(result, memories=Coverages(lambda: view.trace.coverage.parts))
     if analysis.run_card is None:
         return AnalysisResult(
             analysis.id, notes=(f"could not be asked: needs {analysis.card_lacks}",)
         )
     joined = _joined(analysis.id, [analysis.run_card(card) for card in view.cards])
-    return replace(joined, memories=view.coverage)
+    return replace(joined, memories=Coverages(lambda: view.coverage.parts))
 
 
 def _joined(name: str, parts: Sequence[AnalysisResult]) -> AnalysisResult:

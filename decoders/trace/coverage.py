@@ -6,8 +6,9 @@ must not look like a time in which nothing happened. Whatever is drawn or export
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
 from itertools import pairwise
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -119,17 +120,39 @@ def _joined(holes: Sequence[Hole]) -> Iterator[Hole]:
         yield last
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Coverages:
-    """What the memories of a capture cover, by source (``A.tx_enq``, ``A.event_log``); kinds of record apart."""
+Parts = tuple[Mapping[str, Coverage], Mapping[str, int]]
+"""Coverage by source, and the kinds that a memory took, one bit each; a source is missing where that was not read."""
 
-    memories: Mapping[str, Coverage] = field(default_factory=dict)
-    kinds: Mapping[str, int] = field(default_factory=dict)
-    """The kinds that each memory took, one bit each; a source is missing where that was not read."""
+
+@dataclass(frozen=True, eq=False)
+class Coverages:
+    """What the memories of a capture cover, by source (``A.tx_enq``, ``A.event_log``); kinds of record apart.
+
+    It is worked out when it is first asked for: what draws nothing needs none.
+    """
+
+    work_out: Callable[[], Parts] = lambda: ({}, {})
+
+    @classmethod
+    def known(
+        cls, memories: Mapping[str, Coverage], kinds: Mapping[str, int] | None = None
+    ) -> Coverages:
+        """Return what is worked out already."""
+        return cls(lambda: (memories, kinds or {}))
+
+    @cached_property
+    def parts(self) -> Parts:
+        """Coverage and kinds by source."""
+        return self.work_out()
+
+    @property
+    def memories(self) -> Mapping[str, Coverage]:
+        """The coverage of each memory."""
+        return self.parts[0]
 
     def of(self, source: str, *kinds: Kind) -> Coverage:
         """Return the coverage of a memory for these kinds of record; of one that is not known, everything."""
-        taken = self.kinds.get(source)
+        taken = self.parts[1].get(source)
         off = [kind.name for kind in kinds if taken is not None and not taken >> kind & 1]
         if off:
             return Coverage.nothing(f"kind switched off: {', '.join(off)}")
@@ -159,8 +182,8 @@ class Coverages:
 
 def coverages(
     devices: Sequence[DeviceCapture], words: pd.DataFrame, events: pd.DataFrame, timebase: TimeBase
-) -> Coverages:
-    """Return what each memory of some devices covers.
+) -> Parts:
+    """Return what each memory of some devices covers, for `Coverages`.
 
     Args:
         words, events: the tables of the capture (docs/formats.md section 8).
@@ -189,7 +212,7 @@ def coverages(
                 else _covered(memory, mine[name], armed_ps).less(lost.get(source, ()))
             )
         found[f"{device.name}.{SAMPLER}"] = _sampled(device, timebase)
-    return Coverages(found, kinds)
+    return found, kinds
 
 
 def _times(table: pd.DataFrame) -> dict[str, tuple[Int64, Int64]]:

@@ -9,6 +9,7 @@ import hashlib
 import json
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -166,7 +167,9 @@ class Trace(ShownInNotebooks):
             relations=relations,
             related=related,
             taps=_taps(places),
-            coverage=coverages(folder.devices, loaded["words"], loaded["events"], timebase),
+            coverage=Coverages(
+                partial(coverages, folder.devices, loaded["words"], loaded["events"], timebase)
+            ),
             **loaded,
         )
 
@@ -288,7 +291,7 @@ def decode_capture(folder: CaptureFolder, devices: Sequence[str] | None = None) 
         relations=relations,
         related=related,
         taps=_taps(places),
-        coverage=coverages(chosen, words, events, timebase),
+        coverage=Coverages(partial(coverages, chosen, words, events, timebase)),
     )
 
 

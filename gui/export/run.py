@@ -17,13 +17,13 @@ from freezeframe.capture.files.sigrok_sr import DEFAULT_MAX_SAMPLES
 from freezeframe.capture.files.source import CaptureHeader, ReadSettings, listed
 from freezeframe.capture.folder import CaptureFolder
 from freezeframe.capture.folder.card_folder import CardFolder, is_card_folder
+from freezeframe.capture.folder.one_file import place_of
 from freezeframe.capture.packets.recognise import is_packets
 from freezeframe.decoders.blame import texts_of
 from freezeframe.decoders.registry import Registry, load_decoders
 from freezeframe.decoders.run import Decoded, decode_file
 from freezeframe.decoders.spec import parse_spec
 from freezeframe.decoders.tap.tables import error_text, packet_tables, packet_text
-from freezeframe.decoders.trace.coverage import Coverages
 from freezeframe.gui.export.commented_packets import write_commented
 from freezeframe.gui.export.formats import FORMATS, Format
 from freezeframe.gui.export.material import Material, Wrote
@@ -167,6 +167,17 @@ def _material(
             f"{path}: nothing to export as {form}: it takes samples, {way}; of decoded tables "
             "--to perfetto, csv and parquet are made"
         )
+
+    def texts(name: str) -> Callable[[dict[str, Any]], str]:
+        # The name of a table is that of its stack, with a kind and a number: a+b.kind#2.
+        top = name.partition("#")[0].rpartition("+")[2].partition(".")[0]
+        return texts_of(known.find(top)) or (lambda row: str(row["kind"]))
+
+    if form == "perfetto" and not specs and (folder := place_of(path)).is_dir():
+        # What a recording does not cover is exported with its rows.
+        trace = _DECODED(CaptureFolder.open(folder))
+        tables = [Decoded(f"trace.{name}", table) for name, table in trace.tables().items()]
+        return Material(path, tables=tables, texts=texts, coverage=trace.coverage)
     tables = decode_file(
         path,
         specs or ["trace"],
@@ -177,15 +188,7 @@ def _material(
         source=wish.source,
     )
 
-    def texts(name: str) -> Callable[[dict[str, Any]], str]:
-        # The name of a table is that of its stack, with a kind and a number: a+b.kind#2.
-        top = name.partition("#")[0].rpartition("+")[2].partition(".")[0]
-        return texts_of(known.find(top)) or (lambda row: str(row["kind"]))
-
-    # What a recording does not cover is exported with its rows; that needs its records once more.
-    whole = form == "perfetto" and not specs
-    covered = _DECODED(CaptureFolder.open(path)).coverage if whole else Coverages()
-    return Material(path, tables=tables, texts=texts, coverage=covered)
+    return Material(path, tables=tables, texts=texts)
 
 
 def card_packets(path: Path, form: str) -> Material:

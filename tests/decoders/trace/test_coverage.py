@@ -107,7 +107,7 @@ def test_each_memory_of_a_capture_reaches_from_its_oldest_record_to_its_close(
 def test_a_kind_that_was_switched_off_covers_nothing(capture: CaptureFolder) -> None:
     trace = decode_capture(capture)
     log = trace.coverage.memories["A.event_log"]
-    off = module.Coverages({"A.event_log": log}, {"A.event_log": 0xFFFF & ~(1 << 4)})
+    off = module.Coverages.known({"A.event_log": log}, {"A.event_log": 0xFFFF & ~(1 << 4)})
     assert off.log("A", Kind.CREDIT).holes == (
         Hole(-EVER_PS, EVER_PS, "kind switched off: CREDIT"),
     )
