@@ -33,9 +33,6 @@ def bench(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder / "obj" / "bench"
 
 
-@pytest.mark.xfail(
-    reason="two taps that both keep sums alone are no longer paired for a drop", strict=False
-)
 def test_2048_records_hold_a_thousand_packets_and_a_drop_among_them_is_named_at_taps_of_any_store_and_width(
     bench: Path, tmp_path: Path
 ) -> None:
