@@ -445,18 +445,24 @@ class StretchView(Places):
     def _may_follow(self, i: int) -> bool:
         """Tell whether a packet that is missing may only be late: overtaken, and on its way out at the freeze."""
         later = [j for n, j in self.pairing.pairs if n > i]
-        if len(later) < _OVERTAKEN:
-            return True
+        return len(later) < _OVERTAKEN or i == self._late
+
+    @cached_property
+    def _late(self) -> int | None:
+        """The missing packet that may be on its way out: one alone is, so the youngest that may begin as that does."""
         last = len(self.second) - 1
         if self.second.stream.packets.flags[last] & int(Packet.CUT_END):
             begun = self.second.content(last)
         elif self.second.tap.said.store == "summary" and self.second.stream.pending:
             begun = b""
         else:
-            return False
-        newest = max(n for n, _ in self.pairing.pairs)
-        due = any(self._begins(n, begun) for n in range(newest + 1, len(self.first)))
-        return not due and self._begins(i, begun)
+            return None
+        came_out = {n for n, _ in self.pairing.pairs}
+        newest = max(came_out)
+        if any(self._begins(n, begun) for n in range(newest + 1, len(self.first))):
+            return None  # one that is due, and no other
+        missing = (n for n in range(newest - 1, -1, -1) if n not in came_out)
+        return next((n for n in missing if self._begins(n, begun)), None)
 
     def _begins(self, i: int, begun: bytes) -> bool:
         """Tell whether a packet of the first tap may begin so, by as much of it as is there."""
