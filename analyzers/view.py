@@ -77,6 +77,13 @@ class CaptureView:
         if trace is not None:
             self.trace = trace
 
+    def with_frozen(self, devices: list[DeviceCapture]) -> CaptureView:
+        """Return the view with other frozen registers in its devices: what was recorded, and decoded, is the same."""
+        folder = CaptureFolder(self.folder.path, self.folder.manifest, devices)
+        other = CaptureView(folder, self.chosen, self.trace)
+        other.streams, other.logs = self.streams, self.logs
+        return other
+
     @cached_property
     def trace(self) -> Trace:
         """The decoded tables and their time base."""

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from itertools import islice
 
 from freezeframe.analyzers.conservation.analysis_code import Checked, check_laws
 from freezeframe.analyzers.conservation.terms import Subject
@@ -15,7 +16,6 @@ from freezeframe.analyzers.contract import Row
 from freezeframe.analyzers.facts import Facts
 from freezeframe.analyzers.view import CaptureView
 from freezeframe.capture.counters.law_table import split_terms
-from freezeframe.capture.folder import CaptureFolder
 
 _MOST_BROKEN = 12  # laws: an upset of one register breaks no more of them
 _MOST_TRIED = 200
@@ -58,15 +58,13 @@ def mending_bits(
     """Return the bits of which each would mend every broken law and break none; none where no law is broken."""
     if not broken or len(broken) > _MOST_BROKEN:
         return ()
-    held = {(law.law.name, law.subject) for law in laws if law.state == "holds"}
     shortest = min(broken, key=lambda law: len(law.terms))
-    found = []
-    for n, bit in enumerate(_bits(facts.view, shortest, len(broken))):
-        if n == _MOST_TRIED:
-            break
-        if _tied(facts.view, laws, bit) and _mends(facts, bit, broken, held):
-            found.append(bit)
-    return tuple(found)
+    speak = _speak(facts.view, laws)
+    return tuple(
+        bit
+        for bit in islice(_bits(facts.view, shortest, len(broken)), _MOST_TRIED)
+        if _mends(facts, bit, speak[bit.device, bit.register, bit.indices], broken)
+    )
 
 
 def _bits(view: CaptureView, law: Checked, broken: int) -> Iterator[WrongBit]:
@@ -139,9 +137,11 @@ def _registers(
         yield device, f"memory.{what}", (card.roles.memories.index(subject.memory or ""),), 0
 
 
-def _tied(view: CaptureView, laws: Sequence[Checked], bit: WrongBit) -> bool:
-    """Tell whether two laws and more that can be asked speak of a register: one alone says too little of it."""
-    spoken = 0
+def _speak(
+    view: CaptureView, laws: Sequence[Checked]
+) -> dict[tuple[str, str, tuple[int, ...]], list[Checked]]:
+    """Return for each register (device, name, indices) the laws that can be asked and speak of it."""
+    speak: dict[tuple[str, str, tuple[int, ...]], list[Checked]] = {}
     for law in laws:
         if law.state == "not checkable":
             continue
@@ -149,30 +149,30 @@ def _tied(view: CaptureView, laws: Sequence[Checked], bit: WrongBit) -> bool:
         terms += [
             bound.removeprefix("-") for bound in (law.law.least, law.law.most) if "." in bound
         ]
-        spoken += any(
-            (device, register, indices) == (bit.device, bit.register, bit.indices)
-            for term in terms
-            for device, register, indices, _ in _registers(view, law.subject, term)
-        )
-    return spoken > 1
+        for register in {
+            each[:3] for term in terms for each in _registers(view, law.subject, term)
+        }:
+            speak.setdefault(register, []).append(law)
+    return speak
 
 
-def _mends(
-    facts: Facts, bit: WrongBit, broken: Sequence[Checked], held: set[tuple[str, Subject]]
-) -> bool:
-    """Tell whether all laws hold with the bit as it should be."""
-    view = facts.view
+def _mends(facts: Facts, bit: WrongBit, tied: Sequence[Checked], broken: Sequence[Checked]) -> bool:
+    """Tell whether the laws that speak of a register hold with the bit as it should be, all broken ones among them.
+
+    One law alone says too little of a register.
+    """
+    asked = {(law.law.name, law.subject) for law in tied}
+    if len(asked) < 2 or any((law.law.name, law.subject) not in asked for law in broken):
+        return False
     devices = [
         replace(device, registers=device.registers.flipped(bit.register, *bit.indices, bit=bit.bit))
         if device.name == bit.device
         else device
-        for device in view.folder.devices
+        for device in facts.view.folder.devices
     ]
-    folder = CaptureFolder(view.folder.path, view.folder.manifest, devices)
-    other = CaptureView(folder, view.chosen, view.trace)
-    wanted = held | {(law.law.name, law.subject) for law in broken}
+    laws = list({law.law.name: law.law for law in tied}.values())
     return all(
         law.state == "holds"
-        for law in check_laws(other, facts=facts)
-        if (law.law.name, law.subject) in wanted
+        for law in check_laws(facts.view.with_frozen(devices), laws, facts)
+        if (law.law.name, law.subject) in asked
     )
