@@ -40,6 +40,7 @@ def judged(
             "name": finding.diagnosis,
             "parent": finding.general,
             "confidence": finding.confidence,
+            "counted": finding.counted,
             "certain": finding.confidence >= CERTAIN,
             "pattern": _pattern(finding),
             "candidates": list(finding.candidates),

@@ -98,29 +98,27 @@ def _with_bit(record: Record) -> bool:
     )
 
 
-def reliability(records: list[Record]) -> list[tuple[float, float, int, int]]:
-    """Return ``(from, to, answers, right)`` of each bin of confidence, of all answers that name something."""
-    named = [r for r in records if r.get("confidence") is not None and r["right"] is not None]
+def frequency(record: Record) -> float | None:
+    """Return how often such an answer was right when it was counted, ``(n + 1) / (m + 2)``; None where it never was.
+
+    It is not what is printed: whatever is not certain is printed below 0.9, however often it was right.
+    """
+    if not record.get("counted") or record["right"] is None:
+        return None
+    right, of = (int(number.replace(",", "")) for number in record["counted"].split(" of "))
+    return (right + 1) / (of + 2)
+
+
+def reliability(records: list[Record]) -> list[tuple[float, float, int, int, float]]:
+    """Return ``(from, to, answers, right, mean frequency)`` of each bin of counted frequency."""
+    counted = [(f, bool(r["right"])) for r in records if (f := frequency(r)) is not None]
     rows = []
     for low, high in pairwise(_BINS):
-        inside = [r for r in named if low <= r["confidence"] < high]
+        inside = [(f, right) for f, right in counted if low <= f < high]
         if inside:
-            rows.append((low, min(high, 1.0), len(inside), sum(bool(r["right"]) for r in inside)))
+            mean = sum(f for f, _ in inside) / len(inside)
+            rows.append((low, min(high, 1.0), len(inside), sum(r for _, r in inside), mean))
     return rows
-
-
-def off(records: list[Record], row: tuple[float, float, int, int]) -> float:
-    """Return how far the share that was right is from the mean confidence of a bin."""
-    low, high, count, right = row
-    inside = [
-        r["confidence"]
-        for r in records
-        if r.get("confidence") is not None
-        and r["right"] is not None
-        and low <= r["confidence"]
-        and (r["confidence"] < high or high == 1.0)
-    ]
-    return float(right / count - sum(inside) / len(inside))
 
 
 def page(records: list[Record], runs: int, seconds: float, workers: int) -> tuple[str, str]:
@@ -148,18 +146,19 @@ def page(records: list[Record], runs: int, seconds: float, workers: int) -> tupl
         *_wrong(records),
         "## Reliability",
         "",
-        "Answers that name something, from both ends and from one, by the confidence they were printed with.",
+        "Answers that name something, from both ends and from one, by how often such an answer was right when it was "
+        "counted (what is not certain is printed below 0.9 even where that is more); the share that was right now.",
         "",
         "![share right by confidence](images/reliability.svg)",
         "",
-        "| confidence | answers | right | share | off its mean by |",
+        "| counted | answers | right | share | off the mean of what was counted by |",
         "|---|---|---|---|---|",
         *(
-            f"| {low:.2f} to {high:.2f} | {count} | {right} | {right / count:.3f} | {off(records, row):+.3f} |"
-            for row in reliability(records)
-            for low, high, count, right in [row]
+            f"| {low:.2f} to {high:.2f} | {count} | {right} | {right / count:.3f} | {right / count - mean:+.3f} |"
+            for low, high, count, right, mean in reliability(records)
         ),
         "",
+        *_uncounted(records),
         "## What was said first, from both ends",
         "",
     ]
@@ -185,6 +184,18 @@ def _limits(records: list[Record], runs: int) -> list[str]:
             "",
         ]
     return lines
+
+
+def _uncounted(records: list[Record]) -> list[str]:
+    """Return how many answers had a pattern that was never counted, and of those how many were right."""
+    named = [r for r in records if r.get("confidence") is not None and r["right"] is not None]
+    never = [r for r in named if frequency(r) is None]
+    right = sum(bool(r["right"]) for r in never)
+    return [
+        f"{len(never):,} of {len(named):,} answers had a pattern that was never counted, printed so; "
+        f"right of these: {right:,}.",
+        "",
+    ]
 
 
 def _troubles(records: list[Record]) -> list[str]:
@@ -260,11 +271,11 @@ def _missed(records: list[Record]) -> list[str]:
     return lines
 
 
-def diagram(rows: list[tuple[float, float, int, int]]) -> str:
+def diagram(rows: list[tuple[float, float, int, int, float]]) -> str:
     """Return the reliability diagram: a point a bin, as large as it has answers, beside the diagonal."""
     points = []
-    for low, high, count, right in rows:
-        x, y = _EDGE + _WIDE * (low + high) / 2, _EDGE + _WIDE * (1 - right / count)
+    for _, _, count, right, mean in rows:
+        x, y = _EDGE + _WIDE * mean, _EDGE + _WIDE * (1 - right / count)
         radius = 2 + min(10, count**0.5 / 4)
         points.append(
             f'<circle cx="{x:.1f}" cy="{y:.1f}" r="{radius:.1f}" fill="#2563eb">'
@@ -276,7 +287,7 @@ def diagram(rows: list[tuple[float, float, int, int]]) -> str:
         f'<rect x="{_EDGE}" y="{_EDGE}" width="{_WIDE}" height="{_WIDE}" fill="white" stroke="#888"/>',
         f'<line x1="{_EDGE}" y1="{end}" x2="{end}" y2="{_EDGE}" stroke="#bbb"/>',
         *points,
-        f'<text x="{middle}" y="{whole - 10}" text-anchor="middle">confidence, 0 to 1</text>',
+        f'<text x="{middle}" y="{whole - 10}" text-anchor="middle">counted frequency, 0 to 1</text>',
         f'<text x="14" y="{middle}" text-anchor="middle" transform="rotate(-90 14 {middle})">share right</text>',
         "</svg>",
     ]

@@ -13,7 +13,7 @@ from freezeframe.emulator.profile import load_profile
 from tests.campaign.open_world.geometries import as_toml, geometry
 from tests.campaign.open_world.judge import placed_of, right_of
 from tests.campaign.open_world.listing import PAGE, listing
-from tests.campaign.open_world.report import diagram, off, page, reliability, wrong_and_certain
+from tests.campaign.open_world.report import diagram, page, reliability, wrong_and_certain
 from tests.campaign.open_world.run import COUNTING, TESTING, round_of
 from tests.campaign.open_world.runs import GEOMETRIES, LISTED, UNLISTED, Job, run_job
 
@@ -119,13 +119,18 @@ def answer(confidence: float, right: bool, **more: object) -> dict[str, object]:
     }  # fmt: skip
 
 
-def test_reliability_is_the_share_right_in_each_bin_of_confidence() -> None:
-    records = [answer(0.92, True), answer(0.92, True), answer(0.92, False), answer(0.4, False)]
+def test_reliability_is_the_share_right_in_each_bin_of_counted_frequency() -> None:
+    often = {"counted": "33 of 33"}  # 34 of 35: printed 0.89, counted 0.971
+    records = [
+        answer(0.89, True, **often), answer(0.89, True, **often), answer(0.89, False, **often),
+        answer(0.4, False, counted="1 of 3"), answer(0.0, True, counted=""), answer(0.93, False),
+    ]  # fmt: skip
     rows = reliability(records)
-    assert rows == [(0.3, 0.5, 1, 0), (0.9, 0.95, 3, 2)]
-    assert round(off(records, rows[1]), 3) == round(2 / 3 - 0.92, 3)
+    assert rows == [(0.3, 0.5, 1, 0, 2 / 5), (0.95, 0.98, 3, 2, 34 / 35)]
     assert diagram(rows).count("<circle") == 2
-    assert [r["confidence"] for r in wrong_and_certain(records)] == [0.92]
+    assert [r["confidence"] for r in wrong_and_certain(records)] == [0.93]
+    said = "2 of 6 answers had a pattern that was never counted, printed so; right of these: 1."
+    assert said in page(records, 6, 60.0, 2)[0]
 
 
 def test_the_page_counts_what_was_certain_and_wrong_and_names_it() -> None:
