@@ -11,8 +11,9 @@ import socket
 import subprocess
 import sys
 import threading
+import time
 from collections.abc import Iterator
-from contextlib import closing, contextmanager
+from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 
 import pytest
@@ -34,12 +35,10 @@ TOKEN = "0123456789abcdef-0123456789abcdef"
 
 @contextmanager
 def served(
-    *readers: PlayedReader, host: str = "127.0.0.1", token: str | None = None
+    *readers: PlayedReader, host: str = "127.0.0.1", token: str | None = None, limit_s: float = 10.0
 ) -> Iterator[int]:
-    with MetricsServer(host, 0, readers, token) as server:
-        thread = threading.Thread(
-            target=server.serve_forever, kwargs={"poll_interval": 0.01}, daemon=True
-        )
+    with MetricsServer(host, 0, readers, token, limit_s) as server:
+        thread = threading.Thread(target=server.serve_forever, daemon=True)
         thread.start()
         yield server.server_port
         server.shutdown()
@@ -54,8 +53,6 @@ def get(port: int, path: str, **headers: str) -> tuple[int, str, str]:
 
 
 def made_reader() -> PlayedReader:
-    import time
-
     counters = [
         Counter("A.tx", "counter", "words", "Words sent", "card_tx", (("device", "A"),)),
         Counter("B.tx", "counter", "words", "Words sent", "card_tx", (("device", "B"),)),
@@ -303,17 +300,71 @@ def test_malformed_requests_leave_it_running() -> None:
         assert get(port, "/metrics")[0] == 200
 
 
-def test_clients_that_say_nothing_do_not_keep_others_out_for_long() -> None:
+def test_clients_that_say_nothing_or_little_keep_nobody_out() -> None:
+    """More of them than there are places, half silent, half with a byte now and then: others are answered."""
     with served(made_reader()) as port:
-        silent = [socket.create_connection(("127.0.0.1", port), timeout=20) for _ in range(40)]
-        for connection in silent[:16]:
-            connection.settimeout(30)
-        assert all(
-            connection.recv(1) == b"" for connection in silent
-        )  # hung up at once, or after the silence
-        assert get(port, "/metrics")[0] == 200
-        for connection in silent:
+        slow = [socket.create_connection(("127.0.0.1", port), timeout=20) for _ in range(300)]
+        for octet in b"GET /met":
+            for connection in slow[::2]:
+                with suppress(OSError):  # it was hung up on for a later one
+                    connection.sendall(bytes([octet]))
+            assert get(port, "/metrics")[0] == 200
+        for connection in slow:
             connection.close()
+
+
+def test_a_byte_now_and_then_does_not_lengthen_a_clients_time() -> None:
+    with served(made_reader(), limit_s=0.5) as port:
+        slow = [socket.create_connection(("127.0.0.1", port), timeout=0.05) for _ in range(20)]
+        hung_up = set()
+        for _ in range(400):  # at 0.05 s and more a round it is a matter of a few
+            for connection in slow:
+                try:
+                    connection.sendall(b"x")
+                    if connection is slow[0] and connection.recv(1) == b"":
+                        hung_up.add(connection)
+                except TimeoutError:
+                    pass
+                except OSError:
+                    hung_up.add(connection)
+            if len(hung_up) == len(slow):
+                break
+        assert len(hung_up) == len(slow)
+        for connection in slow:
+            connection.close()
+
+
+def test_clients_that_ask_and_do_not_take_the_answer_keep_nobody_out() -> None:
+    counters = [Counter(f"c{n}", "counter", "B", "x" * 400, f"c{n}", ()) for n in range(3000)]
+    reader = PlayedReader(PlayedSource([], counters))
+    reader.play(Sample(time.monotonic_ns(), {counter.key: 1 for counter in counters}, {}, ()))
+    with served(reader) as port:
+        deaf = []
+        for _ in range(40):
+            connection = socket.socket()
+            connection.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+            connection.connect(("127.0.0.1", port))
+            connection.sendall(b"GET /json HTTP/1.0\r\nHost: localhost\r\n\r\n")
+            deaf.append(connection)
+        status, text, _ = get(port, "/json")
+        assert (status, len(text) > 1_000_000) == (200, True)
+        for connection in deaf:
+            connection.close()
+
+
+def test_a_request_that_is_too_long_is_refused_whatever_part_of_it_is_long() -> None:
+    codes = []
+    with served(made_reader()) as port:
+        for request in (
+            b"GET /" + b"a" * 70_000 + b" HTTP/1.0\r\n\r\n",
+            b"GET /json HTTP/1.0\r\nX: " + b"a" * 70_000 + b"\r\n\r\n",
+            b"GET /json HTTP/1.0\r\n" + b"X: %s\r\n" % (b"a" * 1000) * 90 + b"\r\n",
+            b"GET /json HTTP/1.0\r\n" + b"X: y\r\n" * 101 + b"\r\n",
+        ):
+            with socket.create_connection(("127.0.0.1", port), timeout=20) as connection:
+                connection.sendall(request)
+                codes.append(connection.makefile("rb").readline().split()[1])
+    assert codes == [b"414", b"431", b"431", b"431"]
 
 
 @pytest.mark.parametrize(
