@@ -24,6 +24,7 @@ MOST_DRIFT_PPM = 500
 """Two clocks that are believed: crystals differ by 200 ppm at most, a disciplined host clock is slewed by 500."""
 
 _TRILLION = 10**12
+_ROUNDED_PS = 1  # an instant is the whole picoseconds that had gone by: each may be almost one later than it says
 _KEPT = 48  # points of a hull that are looked at; the nearest to the ends and the sharpest
 
 Int64 = npt.NDArray[np.int64]
@@ -70,7 +71,8 @@ class Relation:
         """
         micros, rest = np.divmod(distance_ps, 10**6)
         strayed = micros * self.drift_ppt // 10**6 + rest * self.drift_ppt // _TRILLION
-        spread = np.abs(micros) * self.drift_unc_ppt // 10**6 + 1
+        # A microsecond that has begun counts whole: at 500 ppm its rest alone may be 500 ps.
+        spread = (np.abs(micros) + 1) * self.drift_unc_ppt // 10**6 + 1
         t_ps: Int64 = distance_ps + strayed + (self.around_ps + self.offset_ps - origin_ps)
         return t_ps, self.offset_unc_ps + spread + 1
 
@@ -108,11 +110,12 @@ def relate(bounds: Iterable[Bound], most_drift_ppm: int = MOST_DRIFT_PPM) -> Rel
         return None
     first = min(b.own_ps for b in found)
     around = first + (max(b.own_ps for b in found) - first) // 2
-    highest = _hull([(b.own_ps - around, b.reference_ps - b.own_ps) for b in above], -1)
-    lowest = _hull([(b.own_ps - around, b.reference_ps - b.own_ps) for b in below], 1)
+    highest = _hull([_point(b, around, _ROUNDED_PS) for b in above], -1)
+    lowest = _hull([_point(b, around, -_ROUNDED_PS) for b in below], 1)
     lines = _corners(highest, lowest, most_drift_ppm * 10**6)
     if not lines:
-        gap = max(y for _, y in lowest) - min(y for _, y in highest)
+        gap = max(b.reference_ps - b.own_ps for b in below)
+        gap -= min(b.reference_ps - b.own_ps for b in above)
         raise ValueError(
             f"{len(above)} and {len(below)} bounds contradict each other by about {gap} ps"
         )
@@ -122,6 +125,10 @@ def relate(bounds: Iterable[Bound], most_drift_ppm: int = MOST_DRIFT_PPM) -> Rel
     return Relation(
         offset, around, drift, -(-(high - low) // 2) + 1, -(-(fast - slow) // 2) + 1, len(found)
     )
+
+
+def _point(bound: Bound, around_ps: int, rounded_ps: int) -> Point:
+    return bound.own_ps - around_ps, bound.reference_ps - bound.own_ps + rounded_ps
 
 
 def _hull(points: list[Point], side: int) -> list[Point]:

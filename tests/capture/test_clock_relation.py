@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from freezeframe.capture.clock_relation import Bound, Relation, relate
@@ -17,7 +17,7 @@ def test_the_middle_of_both_bounds_is_the_offset_and_half_of_what_is_between_the
     # Own 1000 is sent, the reference hears it at 1300; it sends at 1900, own 2000 hears it.
     relation = relate([Bound(1000, 1300, at_most=True), Bound(2000, 1900, at_most=False)], 0)
     assert relation is not None
-    assert (relation.offset_ps, relation.offset_unc_ps) == (100, 201)
+    assert (relation.offset_ps, relation.offset_unc_ps) == (100, 202)  # both ends are rounded down to whole picoseconds
     assert relation.place(1500) == 1600
 
 
@@ -32,7 +32,21 @@ def test_bounds_that_contradict_each_other_are_refused_with_how_much() -> None:
         relate([Bound(1000, 1000, at_most=True), Bound(1000, 1400, at_most=False)])
 
 
+def test_an_instant_less_than_a_microsecond_away_has_the_whole_uncertainty_of_the_rate() -> None:
+    relation = Relation(0, 0, 0, 0, 500 * 10**6, 2)
+    _, unc_ps = relation.place_all(np.array([999_999, -999_999], np.int64), 0)
+    assert (unc_ps >= 500).all()
+
+
+def test_instants_that_were_rounded_down_do_not_contradict_each_other() -> None:
+    # The own clock runs 1 ppb fast: at its 1 ps the reference has gone 0.999999999 ps, which rounds down to 0.
+    relation = relate([Bound(0, 0, at_most=False), Bound(1, 0, at_most=True)])
+    assert relation is not None
+    assert abs(relation.offset_ps) <= relation.offset_unc_ps
+
+
 @settings(max_examples=200)
+@example(offset_ps=0, drift_ppb=-1, latencies=[(0, 0, False), (1, 0, True)], asked=0)
 @given(
     offset_ps=st.integers(-(10**15), 10**15),
     drift_ppb=st.integers(-400_000, 400_000),
