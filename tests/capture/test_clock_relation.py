@@ -17,7 +17,8 @@ def test_the_middle_of_both_bounds_is_the_offset_and_half_of_what_is_between_the
     # Own 1000 is sent, the reference hears it at 1300; it sends at 1900, own 2000 hears it.
     relation = relate([Bound(1000, 1300, at_most=True), Bound(2000, 1900, at_most=False)], 0)
     assert relation is not None
-    assert (relation.offset_ps, relation.offset_unc_ps) == (100, 202)  # both ends are rounded down to whole picoseconds
+    # 200 between them and 1 on either side, because instants are rounded down to whole picoseconds.
+    assert (relation.offset_ps, relation.offset_unc_ps) == (100, 202)
     assert relation.place(1500) == 1600
 
 
