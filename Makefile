@@ -30,7 +30,7 @@ help:
 	@echo "make bench          every speed, as a ratio measured in one run"
 	@echo "make campaign       each fault x 100 seeds, and 500 clean runs (about 30 minutes)"
 	@echo "make campaign-open  5,000 runs: listed faults, faults in no list, random geometries; each answer by its confidence (an hour)"
-	@echo "make campaign-rtl   each fault x 20 seeds, and 40 clean runs, on the simulated board"
+	@echo "make campaign-rtl   each fault x 20 seeds, 40 clean runs, and 36 unlisted faults x 10, on the simulated board"
 	@echo "make campaign-pull  200 pulls through a bad network"
 	@echo "make campaign-guard 200 schedules of two guards, an operator and power cycles on one card (six minutes)"
 	@echo "make bench-guard    how long a guard is blind, and how fast the host freezes a card"
@@ -123,6 +123,7 @@ campaign-open: $(DEV)
 
 campaign-rtl: system $(DEV)
 	@$(BIN)/python -m tests.campaign.diagnosis --board
+	@$(BIN)/python -m tests.campaign.open_world.board --write
 
 campaign-guard: $(DEV)
 	@$(BIN)/python -m tests.capture.custody.schedules 200

@@ -103,7 +103,7 @@ def _key(hooks: Path, sources: list[Path]) -> str:
     for tool in ("verilator", "g++"):
         digest.update(_version(tool).encode())
     headers = [path for part in (_BOARD, _SIMULATION) for path in (hooks / part).glob("*.h")]
-    for path in sorted([*sources, *headers]):
+    for path in sorted([*sources, *headers, hooks / _BOARD / "cells.vlt"]):
         digest.update(str(path.relative_to(hooks)).encode() + b"\0" + path.read_bytes() + b"\0")
     return digest.hexdigest()[:16]
 
@@ -125,6 +125,7 @@ def _build(hooks: Path, verilog: list[Path], program: list[Path], folder: Path) 
             "--noassert", "-Wno-fatal", "--top-module", TOP, "--Mdir", str(work / "build"), "-o", TOP,
             "-CFLAGS", f"-std=c++17 -O3 -march=native -I{hooks / _BOARD} -I{hooks / _SIMULATION}",
             "-MAKEFLAGS", "OPT_FAST=-O3 OPT_SLOW=-O0",
+            str(hooks / _BOARD / "cells.vlt"),
             *(str(path) for path in verilog if path.stem.startswith("ff_")),
             *(str(path) for path in program),
         ]  # fmt: skip

@@ -6,6 +6,7 @@
 #include <poll.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <csignal>
@@ -16,6 +17,7 @@
 #include <stdexcept>
 #include <string>
 
+#include "cells.h"
 #include "etherbone.h"
 #include "pair.h"
 #include "truth.h"
@@ -91,9 +93,11 @@ Options parse(int count, char** words) {
     }
     bool known = false;
     std::string names;
-    for (const std::string& fault : freezeframe::fault_names()) {
-        known |= fault == options.fault;
-        names += (names.empty() ? "" : ", ") + fault;
+    for (const auto* list : {&freezeframe::fault_names(), &freezeframe::Cells::names()}) {
+        for (const std::string& fault : *list) {
+            known |= fault == options.fault;
+            names += (names.empty() ? "" : ", ") + fault;
+        }
     }
     if (!known) throw BadInput("fault '" + options.fault + "' does not exist; there is " + names);
     return options;
@@ -131,11 +135,16 @@ bool stdin_ended() {
 
 int serve(const Options& options) {
     freezeframe::PairOptions wanted;
-    wanted.fault = options.fault;
+    const auto& cell_faults = freezeframe::Cells::names();
+    const bool in_cells = std::find(cell_faults.begin(), cell_faults.end(), options.fault) != cell_faults.end();
+    wanted.fault = in_cells ? "none" : options.fault;
+    wanted.long_stops = !in_cells;
     wanted.seed = options.seed;
     wanted.nonce = std::random_device{}();
     freezeframe::EtherboneServer server(options.host, options.port); // first: a busy port is told at once
     Pair pair(wanted);
+    freezeframe::Cells cells(pair, options.fault, options.seed);
+    if (in_cells) pair.after_edge = [&cells] { cells.after_edge(); };
     PairBus bus(pair);
     freezeframe::Truth truth(options.truth, options.fault, options.seed);
     const bool six = options.host.find(':') != std::string::npos;
@@ -146,8 +155,8 @@ int serve(const Options& options) {
     const auto began = std::chrono::steady_clock::now();
     double given_up_us = pair.now_us(); // time before the start, and time that was not caught up with
     while (!stopped && !(options.until_stdin_ends && stdin_ended())) {
-        const int answered = server.poll(bus, kAtOnce);
-        truth.look(pair);
+        const int answered = cells.settling() ? 0 : server.poll(bus, kAtOnce);
+        truth.look(pair, cells.injection());
         if (pair.held() && pair.frozen()) {
             if (still_since_us < 0) still_since_us = pair.now_us();
             if (pair.now_us() > still_since_us + kSettle_us) {
@@ -167,7 +176,7 @@ int serve(const Options& options) {
             if (due_us > kLag_us) given_up_us -= due_us - kLag_us;
         }
         pair.run_us(kSlice_us);
-        if (options.freeze_when_evident && pair.evident() && !pair.frozen()) freeze(pair);
+        if (options.freeze_when_evident && (pair.evident() || cells.evident()) && !pair.frozen()) freeze(pair);
     }
     return 0;
 }

@@ -68,7 +68,7 @@ Pair::Pair(const PairOptions& options)
 Pair::~Pair() { model_->final(); }
 
 void Pair::begin_run() {
-    const bool clean = options_.fault == "none";
+    const bool clean = options_.fault == "none" && options_.long_stops;
     Plan& a = plans_[0] = make_plan(profile_, options_.seed, runs_, 'A', clean);
     Plan& b = plans_[1] = make_plan(profile_, options_.seed, runs_, 'B', clean);
     a.limit_messages = b.limit_messages = options_.limit_messages;
@@ -211,6 +211,7 @@ void Pair::step() {
     model_->eval();
     if (bus) bus_edge(next >> 1, false);
     look_for_strike();
+    if (after_edge) after_edge();
 }
 
 // Most faults strike once; a silent one shows itself again and again.

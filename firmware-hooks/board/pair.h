@@ -7,6 +7,7 @@
 
 #include <array>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <string>
 
@@ -23,6 +24,7 @@ struct PairOptions {
     uint32_t nonce = 1;
     unsigned deviation_ppm = 100;           // each clock is off by up to this
     uint64_t limit_messages = UINT64_MAX;   // of each host
+    bool long_stops = true;                 // without a fault a host may stop for longer than the stall limit
     bool set_up = true;                     // arm and configure as the emulated pair's driver does
 };
 
@@ -65,6 +67,7 @@ public:
     // A fault that no check of the hardware finds has had time to show itself; a host may freeze.
     bool evident() const { return evident_fs_ != 0 && now_fs_ >= evident_fs_; }
     Vff_example_pair& model() { return *model_; }
+    std::function<void()> after_edge;   // called after each step, if it is set
 
 private:
     struct Clock {

@@ -54,7 +54,11 @@ Truth::Truth(std::string path, std::string fault, uint64_t seed)
     write();
 }
 
-void Truth::look(Pair& pair) {
+void Truth::look(Pair& pair, const std::string& other) {
+    if (!other.empty() && injections_.empty()) {
+        injections_.push_back(other);
+        write();
+    }
     const bool evident = pair.evident();
     if (evident != evident_) {
         evident_ = evident;

@@ -23,7 +23,8 @@ public:
     // An empty path writes nothing. Throws BadTruth: the file cannot be written.
     Truth(std::string path, std::string fault, uint64_t seed);
     // Notes an injection that has struck since the last look, and when one that only a host freezes has had time to show.
-    void look(Pair& pair);
+    // `other`: an injection, as JSON, that the pair itself knows nothing of; empty while there is none.
+    void look(Pair& pair, const std::string& other);
 
 private:
     void write() const;

@@ -26,8 +26,11 @@ from freezeframe.capture.registers.layouts import Cause
 from freezeframe.capture.targets.base import open_target
 from freezeframe.capture.targets.conformance import CHECKS, Check, Subject
 from freezeframe.emulator.faults.registry import FAULTS
+from freezeframe.emulator.open_world.in_verilog import IN_VERILOG
+from freezeframe.emulator.open_world.table import ENTRIES
 from freezeframe.emulator.target import EmulatorTarget
 from tests.board.boards import Board, program, running
+from tests.campaign.open_world.board import Job, run_on_board
 from tests.gui.cli import process_environment, run_inside
 from tests.processes import run_program
 
@@ -130,9 +133,12 @@ def test_a_fault_that_no_check_finds_is_frozen_once_it_has_shown_itself(tmp_path
     )  # fmt: skip
 
 
-def test_the_board_has_the_faults_of_the_emulated_pair_in_their_order() -> None:
+def test_the_board_has_the_faults_of_the_emulated_pair_in_their_order_and_some_of_the_open_world() -> (
+    None
+):
     done = run_program([str(program()), "--fault", "gremlins"])
-    assert done.stderr.rstrip().rpartition("there is ")[2] == ", ".join(FAULTS)
+    assert done.stderr.rstrip().rpartition("there is ")[2] == ", ".join((*FAULTS, *IN_VERILOG))
+    assert len(IN_VERILOG) >= 20 and set(IN_VERILOG) < ENTRIES.keys()
 
 
 def test_a_clean_board_has_no_finding_and_passes_the_ladder(tmp_path: Path) -> None:
@@ -222,6 +228,24 @@ def test_a_wrong_argument_is_one_line(arguments: tuple[str, ...], code: int, mes
     assert done.returncode == code
     assert message in done.stderr
     assert len(done.stderr.splitlines()) == 1
+
+
+@pytest.mark.parametrize(
+    ("fault", "device", "tap", "name"),
+    [
+        ("in-bytes-swapped", "B", "rx_deq", "none-of-the-known"),
+        ("out-words-swapped", "A", "tx_deq", "none-of-the-known"),
+        ("link-burst", "B", "rx_enq", "none-of-the-known"),
+        ("trace-bit-upset", "A", "rx_enq", "recorder-suspect"),
+    ],
+)
+def test_a_cell_that_changes_in_the_running_verilog_is_found_where_it_lies(
+    fault: str, device: str, tap: str, name: str
+) -> None:
+    first = next(r for r in run_on_board(Job(fault, 3)) if r["ends"] == "both")
+    assert first["truth"]["device"] == first["said"]["device"] == device
+    assert first["truth"]["tap"] == first["said"]["tap"] == tap
+    assert first["name"] == name
 
 
 def test_a_port_that_is_taken_is_one_line() -> None:

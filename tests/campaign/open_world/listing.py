@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections import Counter
 from pathlib import Path
 
+from freezeframe.emulator.open_world.base import Entry
+from freezeframe.emulator.open_world.in_verilog import IN_VERILOG
 from freezeframe.emulator.open_world.table import ENTRIES
 
 PAGE = Path(__file__).parents[3] / "docs" / "open-world-faults.md"
@@ -38,14 +40,19 @@ def listing() -> str:
         "neither. Fair are general names ([diagnosis.md](diagnosis.md)) that are true of the mechanism, and names of "
         "the eighteen that a recording cannot tell from it.",
         "",
-        "| fault | layer | kind | mechanism | truth | fair names |",
-        "|---|---|---|---|---|---|",
-        *(
-            f"| {e.name} | {e.layer} | {e.kind} | {e.mechanism} | {e.truth} | {', '.join(e.fair)} |"
-            for e in ENTRIES.values()
-        ),
+        f"{len(IN_VERILOG)} are to be had in the example cards in Verilog, too (`freezeframe sim-board --fault NAME`); "
+        "[their campaign](campaign-open-rtl.md).",
+        "",
+        "| fault | layer | kind | mechanism | truth | fair names | in Verilog |",
+        "|---|---|---|---|---|---|---|",
+        *(_row(entry) for entry in ENTRIES.values()),
     ]
     return "\n".join(lines) + "\n"
+
+
+def _row(e: Entry) -> str:
+    here = "yes" if e.name in IN_VERILOG else ""
+    return f"| {e.name} | {e.layer} | {e.kind} | {e.mechanism} | {e.truth} | {', '.join(e.fair)} | {here} |"
 
 
 if __name__ == "__main__":

@@ -17,7 +17,8 @@ from tests.campaign.open_world.judge import NOTHING, OPEN
 
 Record = dict[str, Any]
 
-PAGE = Path(__file__).parents[3] / "docs" / "campaign-open.md"
+DOCS = Path(__file__).parents[3] / "docs"
+PAGE = DOCS / "campaign-open.md"
 WORLDS = {1: "the eighteen faults", 2: "faults in no list", 3: "random geometries"}
 _BINS = (0.0, 0.3, 0.5, 0.6, 0.7, 0.8, 0.85, 0.9, 0.95, 0.98, 0.99, 1.0001)
 _SUSPECT = "recorder-suspect"
@@ -143,7 +144,7 @@ def page(records: list[Record], runs: int, seconds: float, workers: int) -> tupl
         *_troubles(records),
         "## Certain and wrong",
         "",
-        *_wrong(records),
+        *wrong(records),
         "## Reliability",
         "",
         "Answers that name something, from both ends and from one, by how often such an answer was right when it was "
@@ -163,8 +164,8 @@ def page(records: list[Record], runs: int, seconds: float, workers: int) -> tupl
         "",
     ]
     for world, title in WORLDS.items():
-        lines += [f"### World {world}: {title}", "", *_confusion(records, world), ""]
-    lines += ["## What is missed", "", *_missed(records)]
+        lines += [f"### World {world}: {title}", "", *confusion(records, world), ""]
+    lines += ["## What is missed", "", *missed(records)]
     return "\n".join(lines) + "\n", diagram(reliability(records))
 
 
@@ -217,14 +218,15 @@ def _run(record: Record) -> str:
     return f"{record['fault']}{' ' + record['load'] if record['load'] else ''} seed {record['seed']}{card}"
 
 
-def _wrong(records: list[Record]) -> list[str]:
-    wrong = wrong_and_certain(records)
-    if not wrong:
+def wrong(records: list[Record]) -> list[str]:
+    """Return the table of the answers that were certain and are not so."""
+    answers = wrong_and_certain(records)
+    if not answers:
         return ["None.", ""]
-    by = Counter((r["fault"], r["name"], r["ends"]) for r in wrong)
+    by = Counter((r["fault"], r["name"], r["ends"]) for r in answers)
     lines = ["| fault | said | from | times | an example |", "|---|---|---|---|---|"]
     for (fault, name, ends), count in by.most_common():
-        one = next(r for r in wrong if (r["fault"], r["name"], r["ends"]) == (fault, name, ends))
+        one = next(r for r in answers if (r["fault"], r["name"], r["ends"]) == (fault, name, ends))
         card = f", card {one['card']}" if one["card"] >= 0 else ""
         lines.append(
             f"| {fault} | {name} {one['confidence']:.2f} | {ends} | {count} | seed {one['seed']}{card} |"
@@ -232,7 +234,8 @@ def _wrong(records: list[Record]) -> list[str]:
     return [*lines, ""]
 
 
-def _confusion(records: list[Record], world: int) -> list[str]:
+def confusion(records: list[Record], world: int) -> list[str]:
+    """Return the table of what was said first of each fault of a world."""
     first = [r for r in first_answers(records) if r["world"] == world]
     rows: dict[str, list[Record]] = defaultdict(list)
     for record in first:
@@ -250,7 +253,8 @@ def _place_in_table(fault: str) -> tuple[int, str]:
     return (list(ENTRIES).index(fault), "") if fault in ENTRIES else (-1, fault)
 
 
-def _missed(records: list[Record]) -> list[str]:
+def missed(records: list[Record]) -> list[str]:
+    """Return by kind which faults were not told as asked, and how often."""
     first = first_answers(records)
     lines = []
     for kind, title, holds in (
@@ -262,10 +266,10 @@ def _missed(records: list[Record]) -> list[str]:
         ("host", "Faults of host and driver of which nothing was said", lambda r: r["name"] != NOTHING),
         ("clean", "Clean runs with a finding", lambda r: r["name"] == NOTHING),
     ):  # fmt: skip
-        missed = [r for r in first if r["kind"] == kind and not holds(r)]
-        if missed:
+        others = [r for r in first if r["kind"] == kind and not holds(r)]
+        if others:
             total = Counter(r["fault"] for r in first if r["kind"] == kind)
-            by = Counter(r["fault"] for r in missed)
+            by = Counter(r["fault"] for r in others)
             told = ", ".join(f"{fault} {n} of {total[fault]}" for fault, n in by.most_common())
             lines += [f"{title}: {told}.", ""]
     return lines
