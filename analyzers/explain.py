@@ -29,6 +29,8 @@ from freezeframe.analyzers.diagnosis import (
 )
 from freezeframe.analyzers.diagnosis.link_damage import link_damages, lone_damages
 from freezeframe.analyzers.diagnosis.needs import not_asked
+from freezeframe.analyzers.diagnosis.stall import Stall
+from freezeframe.analyzers.diagnosis.standstill import Stand
 from freezeframe.analyzers.diagnosis.symptoms import symptoms, undetermined
 from freezeframe.analyzers.dma import findings as dma_faults
 from freezeframe.analyzers.facts import CrcVerdicts, Facts, first_bad_taps
@@ -90,6 +92,7 @@ NAMES: tuple[str, ...] = (
 
 _NOT_DECIDED = (UNDETERMINED, NONE_KNOWN, LAW_BROKEN)
 _SEEN_CYCLES = 8
+_SYMPTOMS = 2  # the first may be explained by what else was found
 _DIGITS = 3
 _BUS = 0
 _FIRST_VALID = 1
@@ -101,7 +104,8 @@ class Explanation(ShownInNotebooks):
 
     ``notes`` say what limits the answer: gaps, lost events, memories that do not reach back.
     ``looked_at``: what the answer rests on; ``not_seen``: why "no fault found" would not be true.
-    ``stalls``: who waited for whom where that was no fault.
+    ``waits``: who waited for credit of whom where that was no fault. ``stands``: the parts that stood still at the
+    freeze, the first of which the others wait for.
     ``trace`` is the decoded recording that the rows of the evidence point into. ``reaches``: how much of the
     recording each event log holds. ``not_asked``: a line for each diagnosis for which the card has no ground.
     """
@@ -113,14 +117,27 @@ class Explanation(ShownInNotebooks):
     not_asked: tuple[str, ...] = ()
     looked_at: tuple[str, ...] = ()
     not_seen: tuple[str, ...] = ()
-    stalls: tuple[str, ...] = ()
+    waits: tuple[Stall, ...] = ()
+    stands: tuple[Stand, ...] = ()
+
+    @property
+    def stalls(self) -> tuple[str, ...]:
+        """Who stopped, who waited for whom, and since when, a sentence each."""
+        return (*(stand.text for stand in self.stands), *(wait.text for wait in self.waits))
+
+    @property
+    def stopped(self) -> str | None:
+        """The card that all else waits for; None where nothing stood."""
+        stood = [stand.device for stand in self.stands if not stand.idle]
+        waits = [wait.account.receiver for wait in self.waits]
+        return next(iter([*stood, *waits, *(stand.device for stand in self.stands)]), None)
 
     @property
     def answer(self) -> str:
         """The answer in a few words; that there is no fault is said of what was looked at whole alone."""
         if self.findings:
             return f"{len(self.findings)} finding{'s' * (len(self.findings) > 1)}"
-        if self.stalls:
+        if self.waits or any(not stand.idle for stand in self.stands):
             return "stalled, and no fault found"
         return (
             "nothing found, and not all could be looked at" if self.not_seen else "no fault found"
@@ -137,6 +154,8 @@ class Explanation(ShownInNotebooks):
             "findings": [f.to_json() for f in self.findings],
             "looked_at": list(self.looked_at),
             "not_seen": list(self.not_seen),
+            "stalls": list(self.stalls),
+            "stopped": self.stopped,
             "notes": list(self.notes),
             "event_logs": [reach.to_json() for reach in self.reaches],
             "not_asked": list(self.not_asked),
@@ -179,7 +198,7 @@ def explain(
     shown = tuple(f"{name}." for name in view.names)
     lost = [line for line in view.folder.lost if devices is None or line.startswith(shown)]
     notes = [
-        *healthy,
+        *(wait.text for wait in healthy),
         *view.switched_off,
         *view.left_out,
         *first_bad,
@@ -197,6 +216,7 @@ def explain(
         tuple(looked_at(case)),
         tuple(not_seen(case)),
         tuple(healthy),
+        case.stands,
     )
 
 
@@ -211,8 +231,8 @@ def place_text(roles: Roles, finding: Finding) -> str:
     return named.get(finding.tap or "", "").format(finding.device) if finding.device else ""
 
 
-def rank(case: Case, off: Collection[str] = ()) -> tuple[list[Finding], list[str]]:
-    """Return the findings, best first, and notes on symptoms that turned out healthy.
+def rank(case: Case, off: Collection[str] = ()) -> tuple[list[Finding], list[Stall]]:
+    """Return the findings, best first, and the stalls that turned out healthy.
 
     Args:
         off: diagnoses for which the card has no ground: neither named nor a candidate.
@@ -243,7 +263,12 @@ def rank(case: Case, off: Collection[str] = ()) -> tuple[list[Finding], list[str
         *dma_faults.interrupt_faults(facts.view),
         *dma_faults.short_transfers(facts),
     ]
-    notes = [wait.text for wait in waits if wait.verdict == "healthy"]
+    contradicted = {stand.device for stand in case.stands if stand.contradicted}
+    slow = [
+        wait
+        for wait in waits
+        if wait.verdict == "healthy" and wait.account.receiver not in contradicted
+    ]
     asked = (finding for finding in named if finding.diagnosis not in off)
     suspects = recorder.suspects(case)
     told = [
@@ -262,13 +287,13 @@ def rank(case: Case, off: Collection[str] = ()) -> tuple[list[Finding], list[str
                 facts.view,
                 replace(symptom, candidates=tuple(n for n in symptom.candidates if n not in off)),
             )
-            for symptom in islice(symptoms(facts, damages, waits, sent), 1)
+            for symptom in islice(symptoms(facts, damages, waits, sent), _SYMPTOMS)
         ]
-        return list(open_answers(case, unclear)), notes
+        return list(open_answers(case, unclear)), slow
     left = unexplained(case, findings)
     if left and not any(finding.diagnosis == RECORDER_SUSPECT for finding in found):
         findings.append(law_broken(left))
-    return findings, notes
+    return findings, slow
 
 
 def _without_consequences(facts: Facts, findings: Iterable[Finding]) -> list[Finding]:

@@ -312,21 +312,25 @@ def _flight_ps(facts: Facts, account: FlowAccount) -> int | None:
         delay
         for other in facts.accounts
         if {other.sender, other.receiver} == {account.sender, account.receiver}
-        for delay in _delays_ps(other, doubt)
+        for _, delay in credit_delays(other, doubt)
     ]
-    delays += _packets_ps(facts, account.sender, account.receiver)
-    delays += _packets_ps(facts, account.receiver, account.sender)
+    delays += packets_ps(facts, account.sender, account.receiver)
+    delays += packets_ps(facts, account.receiver, account.sender)
     if not delays:
         return None
-    margin = max(
+    return max(0, *delays) + doubt + in_the_way_ps(facts, account)
+
+
+def in_the_way_ps(facts: Facts, account: FlowAccount) -> int:
+    """Return how much longer than another a credit may take for a packet that is in the way."""
+    return max(
         facts.view.cycles_ps(device, bus=_TO_LOG, link=_AFTER_PACKET)
         for device in (account.sender, account.receiver)
     )
-    return max(0, *delays) + doubt + margin
 
 
-def _delays_ps(account: FlowAccount, doubt: int) -> list[int]:
-    """Return the delays of the credits of one flow that are in both logs.
+def credit_delays(account: FlowAccount, doubt: int) -> list[tuple[int, int]]:
+    """Return the credits of one flow that are in both logs, newest first: which sent one it was, and its delay (ps).
 
     Counts wrap, so the logs are walked together from their ends: a sender has less than a quarter of
     the counters' range outstanding, and the last credit of that count is the one.
@@ -335,7 +339,8 @@ def _delays_ps(account: FlowAccount, doubt: int) -> list[int]:
     places: dict[int, list[int]] = {}
     for i, freed in enumerate(sent.freed.tolist()):
         places.setdefault(freed, []).append(i)
-    sent_ps, delays = sent.t_ps.tolist(), []
+    sent_ps = sent.t_ps.tolist()
+    delays: list[tuple[int, int]] = []
     before = len(sent)
     for freed, t_ps in zip(taken.freed[::-1].tolist(), taken.t_ps[::-1].tolist(), strict=True):
         at = places.get(freed, [])
@@ -345,11 +350,11 @@ def _delays_ps(account: FlowAccount, doubt: int) -> list[int]:
         )
         if n:
             before = at[n - 1]
-            delays.append(t_ps - sent_ps[before])
+            delays.append((before, t_ps - sent_ps[before]))
     return delays
 
 
-def _packets_ps(facts: Facts, sender: str, receiver: str) -> list[int]:
+def packets_ps(facts: Facts, sender: str, receiver: str) -> list[int]:
     """Return how long the packets of a direction were on the link, as far as both taps show them."""
     diff = facts.diff(sender, receiver, LINK)
     if diff is None:

@@ -145,7 +145,7 @@ class CreditLedger:
         accounts = []
         for sender, receiver in batch.directions:
             for flow in range(_flows(batch)):
-                account = _account(batch, sender, receiver, flow)
+                account = account_of(batch, sender, receiver, flow)
                 if account.used:
                     accounts.append(account)
         return (*state, *accounts)
@@ -161,7 +161,9 @@ def _flows(view: CaptureView) -> int:
     return max((device.identity.flows_count for device in view.devices), default=0)
 
 
-def _account(view: CaptureView, sender: str, receiver: str, flow: int) -> FlowAccount:
+def account_of(view: CaptureView, sender: str, receiver: str, flow: int) -> FlowAccount:
+    """Return the account of a flow; a device that may not be looked at gives None for its counts."""
+
     def register(device: str, name: str) -> int | None:
         capture = view.device(device)
         if capture is None or flow >= capture.identity.flows_count:

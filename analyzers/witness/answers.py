@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from itertools import islice
 
 from freezeframe.analyzers.card.claims import LAW_BROKEN, NONE_KNOWN, RECORDER_SUSPECT
 from freezeframe.analyzers.conservation.analysis_code import Checked
@@ -14,6 +15,8 @@ from freezeframe.analyzers.contract import UNDETERMINED, Evidence, Finding, Grou
 from freezeframe.analyzers.witness.case import Case
 from freezeframe.analyzers.witness.declared import shipped
 from freezeframe.analyzers.witness.registers import WrongBit
+from freezeframe.analyzers.witness.waited import contradictions, explains
+from freezeframe.analyzers.witness.wrong_credits import wrong_credits
 
 _FEW_WORDS = 8  # in a level: so many may have been lost or repeated as well
 _FIFO_LAWS = ("outgoing FIFO, words", "incoming FIFO, words")
@@ -26,9 +29,11 @@ def open_answers(case: Case, symptoms: Sequence[Finding]) -> Iterator[Finding]:
     if case.mending and not symptoms:
         yield _register(case, case.mending, broken)
         return
-    for symptom in symptoms[:1]:
+    known = [*wrong_credits(case), *contradictions(case)]
+    left = (symptom for symptom in symptoms if not any(explains(one, symptom) for one in known))
+    for symptom in islice(left, 1):
         yield symptom if symptom.candidates else none_known(symptom)
-    yield from refused_credits(case)
+    yield from known
     if broken and not symptoms:
         yield law_broken(broken)
 
@@ -133,41 +138,3 @@ def _register(case: Case, bits: Sequence[WrongBit], broken: Sequence[Checked]) -
         if names
         else "It would be wrong if a law stayed broken with the bit as it should be: none does.",
     )
-
-
-def _law_evidence(law: Checked) -> Evidence:
-    return Evidence(f"{law.subject.text}: {law.law.name}: {law.why}.", law.subject.device)
-
-
-def refused_credits(case: Case) -> Iterator[Finding]:
-    """Yield a finding for each card that refused credits for their CRC: the line changed them."""
-    view = case.facts.view
-    for sender, receiver in view.directions:
-        refused, parity = view.count(sender, "credits-refused"), view.count(sender, "bad-credit")
-        log = view.logs.get(sender)
-        if refused is None or parity is None or refused <= parity:
-            continue
-        if view.value(sender, "ctl.generation") != 1:
-            continue
-        at = log.select("CREDIT", "refused_crc").tolist() if log is not None else []
-        t_ps, unc_ps = log.when(int(at[0])) if log is not None and len(at) else (None, None)
-        many = f"{refused - parity} credit{'s' * (refused - parity > 1)}"
-        text = f"{sender} refused {many} from {receiver} for a bad CRC: the line changed what it carried."
-        rows = (
-            tuple(log.row(int(i), "credit refused for its CRC") for i in at[:4])
-            if log is not None
-            else ()
-        )
-        yield Finding(
-            NONE_KNOWN,
-            f"{text} None of the known faults accounts for it; the next credit of the flow makes up for it.",
-            device=sender,
-            direction=f"{sender}->{receiver}",
-            t_ps=t_ps,
-            t_uncertainty_ps=unc_ps,
-            evidence=(
-                Evidence(text, sender, rows=(*rows, view.count_row(sender, "credits-refused"))),
-            ),
-            ground=Ground.CONFIRMED,
-            falsifier=f"It would be wrong if {sender} had refused no credit.",
-        )

@@ -7,6 +7,7 @@ from functools import cached_property
 
 from freezeframe.analyzers.conservation.analysis_code import Checked, check_laws
 from freezeframe.analyzers.diagnosis.overflow import Sending, sendings
+from freezeframe.analyzers.diagnosis.standstill import Stand, standing
 from freezeframe.analyzers.facts import Facts
 from freezeframe.analyzers.view import fits_power_up
 from freezeframe.analyzers.witness.registers import WrongBit, mending_bits
@@ -49,6 +50,11 @@ class Case:
     def sendings(self) -> tuple[Sending, ...]:
         """How each flow was sent against its limit."""
         return sendings(self.facts)
+
+    @cached_property
+    def stands(self) -> tuple[Stand, ...]:
+        """The parts that stood still, the first of which the others wait for."""
+        return standing(self.facts)
 
     @property
     def own_causes(self) -> dict[str, tuple[str, ...]]:

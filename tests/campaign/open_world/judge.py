@@ -33,7 +33,9 @@ def judged(
     base = {"kind": kind, "truth": place, "detail": injection["detail"] if injection else {}}
     if not said.findings:
         right = True if kind in ("clean", "none") else None
-        yield base | {"rank": 0, "name": NOTHING, "certain": False, "right": right, "placed": None}
+        yield base | {
+            "rank": 0, "name": NOTHING, "certain": False, "right": right, "placed": None, "stopped": said.stopped,
+        }  # fmt: skip
     for rank, finding in enumerate(said.findings):
         yield base | {
             "rank": rank,

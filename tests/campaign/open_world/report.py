@@ -86,7 +86,9 @@ def _blamed(record: Record) -> bool:
 
 
 def _stopper(record: Record) -> bool:
-    return bool(record["name"] != NOTHING and record["said"]["device"] == record["truth"]["device"])
+    nothing = record["name"] == NOTHING
+    said = record.get("stopped") if nothing else record["said"]["device"]
+    return bool(said == record["truth"]["device"])
 
 
 def _placed(record: Record) -> bool:
