@@ -112,7 +112,7 @@ def _receive_engine(facts: Facts, device: str) -> Stand | None:
     way, level = view.roles.rx, view.value(device, f"frozen.{view.roles.rx.level}")
     entered, left = view.stream(device, way.entry), view.stream(device, way.exit)
     since = _stood(facts, entered, left, whole_packets=False)
-    if since is None or not level:
+    if since is None or entered is None or not level:
         return None
     state = _state(facts, device, Machine.RX_DMA)
     part, why, wrong = "receive DMA engine", "", False
@@ -139,7 +139,7 @@ def _transmitter(facts: Facts, device: str) -> Stand | None:
     way, level = view.roles.tx, view.value(device, f"frozen.{view.roles.tx.level}")
     entered, left = view.stream(device, way.entry), view.stream(device, way.exit)
     since = _stood(facts, entered, left, whole_packets=True)
-    if since is None or not level:
+    if since is None or entered is None or not level:
         return None
     packet = _first_waiting(entered, left)
     state = _state(facts, device, Machine.TX_LINK)
@@ -236,6 +236,8 @@ def _stood(
         return None
     if entered.breaks or left.breaks or bool((left.t_unc_ps < 0).any()):
         return None
+    if _went_on(facts, left.device, left.tap):
+        return None
     packet, at = _first_waiting(entered, left), _next_in(entered, left)
     if at is None or packet is None or not packet.has_tail:
         return None  # more of it is to come, and may be waited for
@@ -246,6 +248,16 @@ def _stood(
         _long_ps(facts, left.device), _STANDS_TIMES * _longest_wait(entered, left, whole_packets)
     )
     return since if left.end_ps - since > usual else None
+
+
+def _went_on(facts: Facts, device: str, tap: str) -> bool:
+    """Tell whether words crossed a tap after its memory had closed: levels and states are of the freeze, later."""
+    view = facts.view
+    if view.value(device, "ctl.generation") != 1:
+        return False  # not known: counters go on over re-arms, a memory's begin again
+    crossed = view.count(device, "words", tap)
+    offered = view.value(device, "memory.offered", view.roles.memories.index(tap))
+    return None not in (crossed, offered) and crossed != offered
 
 
 def _next_in(entered: Stream, left: Stream) -> int | None:
@@ -295,6 +307,8 @@ def _last_moved(facts: Facts, device: str) -> int | None:
     entered = view.stream(device, view.roles.tx.entry)
     left = view.stream(device, view.roles.tx.exit)
     if entered is None or entered.end_ps is None or log is None or log.gaps or entered.breaks:
+        return None
+    if _went_on(facts, device, entered.tap):
         return None
     own = log.select("DESC", *_ENGINE)
     posted = log.select("DESC", "posted")

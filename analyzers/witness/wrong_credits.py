@@ -33,7 +33,7 @@ def refused_credits(case: Case) -> Iterator[Finding]:
     view = case.facts.view
     for sender, receiver in view.directions:
         log = view.logs.get(sender)
-        at = log.select("CREDIT", "refused_crc") if log is not None else []
+        at = log.select("CREDIT", "refused_crc").tolist() if log is not None else []
         refused, parity = view.count(sender, "credits-refused"), view.count(sender, "bad-credit")
         many = len(at)
         # Counters go on over re-arms: what they counted before may be of an earlier recording.
