@@ -38,7 +38,8 @@ def build(folder: Path) -> Path:
     told = run_program([tool("verilator"), "--cc", "--exe", "--build", "-O3", "--x-assign", "fast",
          "--x-initial", "fast", "--noassert", "-Wno-fatal", "--top-module", "ff_example_pair", "--Mdir",
          str(folder / "obj"), "-o", str(program), "-CFLAGS", f"-std=c++17 -O3 -march=native -I{BOARD}",
-         "-MAKEFLAGS", "OPT_FAST=-O3 OPT_SLOW=-O0", *map(str, verilog), *map(str, sources), str(BENCH)],
+         "-MAKEFLAGS", "OPT_FAST=-O3 OPT_SLOW=-O0", str(BOARD / "cells.vlt"), *map(str, verilog), *map(str, sources),
+         str(BENCH)],
          timeout=900)  # fmt: skip
     assert told.returncode == 0, told.stderr[-4000:]
     return program
