@@ -35,7 +35,6 @@ from freezeframe.analyzers.diagnosis.symptoms import symptoms, undetermined
 from freezeframe.analyzers.dma import findings as dma_faults
 from freezeframe.analyzers.facts import CrcVerdicts, Facts, first_bad_taps
 from freezeframe.analyzers.view import CaptureView
-from freezeframe.analyzers.witness import recorder
 from freezeframe.analyzers.witness.answers import (
     law_broken,
     open_answers,
@@ -51,6 +50,7 @@ from freezeframe.analyzers.witness.gate import told as answered
 from freezeframe.analyzers.witness.looked import looked_at, not_seen
 from freezeframe.analyzers.witness.next_step import next_command
 from freezeframe.analyzers.witness.own_faults import matched
+from freezeframe.analyzers.witness.suspects import in_whole, upset_memories
 from freezeframe.capture.card.roles import EVENT_LOG, Roles
 from freezeframe.capture.folder.reader import CaptureFolder, as_recording
 from freezeframe.capture.notebook import ShownInNotebooks
@@ -240,6 +240,22 @@ def rank(case: Case, off: Collection[str] = ()) -> tuple[list[Finding], list[Sta
     Nothing is named that the evidence does not decide: what is left over of the symptoms becomes one
     finding ``undetermined``, and only when nothing was named.
     """
+    upset, unsure = upset_memories(case)
+    if not upset:
+        return _ranked(case, off, unsure)
+    rest, notes = _ranked(case.without(upset), off, [])
+    findings = [*upset.values(), *in_whole(case.facts.view, rest)]
+    return sorted(findings, key=_order), notes
+
+
+def _ranked(
+    case: Case, off: Collection[str], suspects: list[Finding]
+) -> tuple[list[Finding], list[str]]:
+    """Return the findings and notes where what is recorded is as it crossed, for all that is known.
+
+    Args:
+        suspects: words that may be upset, and of which that is not sure.
+    """
     facts = case.facts
     damages, lone = list(link_damages(facts)), list(lone_damages(facts))
     waits, sent = list(stall.stalls(facts)), case.sendings
@@ -270,13 +286,8 @@ def rank(case: Case, off: Collection[str] = ()) -> tuple[list[Finding], list[Sta
         if wait.verdict == "healthy" and wait.account.receiver not in contradicted
     ]
     asked = (finding for finding in named if finding.diagnosis not in off)
-    suspects = recorder.suspects(case)
-    told = [
-        judged(case, finding)
-        for finding in _without_consequences(facts, asked)
-        if not any(suspect.concerns(finding) for suspect in suspects)
-    ]
-    found = [suspect.finding for suspect in suspects if suspect.sure or not told]
+    told = [judged(case, finding) for finding in _without_consequences(facts, asked)]
+    found = suspects if not told else []
     if any(vetoed_by_register(finding) for finding in told) and register_is_sure(case):
         told = [finding for finding in told if not vetoed_by_register(finding)]
         found.append(register_suspect(case))

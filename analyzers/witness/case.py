@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Collection
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 from freezeframe.analyzers.conservation.analysis_code import Checked, check_laws
 from freezeframe.analyzers.diagnosis.overflow import Sending, sendings
 from freezeframe.analyzers.diagnosis.standstill import Stand, standing
 from freezeframe.analyzers.facts import Facts
-from freezeframe.analyzers.view import fits_power_up
+from freezeframe.analyzers.view import CaptureView, fits_power_up
 from freezeframe.analyzers.witness.registers import WrongBit, mending_bits
+from freezeframe.capture.folder import CaptureFolder
 
 _HARMLESS = ("host", "trigger")
 
@@ -55,6 +57,23 @@ class Case:
     def stands(self) -> tuple[Stand, ...]:
         """The parts that stood still, the first of which the others wait for."""
         return standing(self.facts)
+
+    def without(self, memories: Collection[tuple[str, str]]) -> Case:
+        """Return the case as it is without some memories, by device and name: nothing of them is a witness."""
+        view = self.facts.view
+        devices = [
+            replace(
+                device,
+                memories={
+                    name: image
+                    for name, image in device.memories.items()
+                    if (device.name, name) not in memories
+                },
+            )
+            for device in view.folder.devices
+        ]
+        folder = CaptureFolder(view.folder.path, view.folder.manifest, devices)
+        return Case(Facts(CaptureView(folder, view.chosen)))
 
     @property
     def own_causes(self) -> dict[str, tuple[str, ...]]:

@@ -47,35 +47,15 @@ class _Odd:
     seen_by: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class Suspect:
-    """A finding on a memory, and the packets at each tap that are one with the one it is about."""
-
-    finding: Finding
-    sources: frozenset[str]
-
-    @property
-    def sure(self) -> bool:
-        """Nothing else explains it."""
-        return self.finding.diagnosis != UNDETERMINED
-
-    def concerns(self, other: Finding) -> bool:
-        """Tell whether another finding rests on what the memory wrongly says."""
-        mine = self.finding
-        if not self.sure or other.direction != mine.direction or other.tap is None:
-            return False
-        return other.packet in (mine.packet, None) and f"{other.device}.{other.tap}" in self.sources
-
-
-def suspects(case: Case) -> list[Suspect]:
-    """Return each word of a tap's memory that the other witnesses contradict."""
-    found: list[Suspect] = []
+def suspects(case: Case) -> list[Finding]:
+    """Return each word of a tap's memory that others contradict; ``undetermined`` where it may be right."""
+    found: list[Finding] = []
     for sender, receiver in case.facts.view.directions:
         if case.facts.overflowed(receiver):
             continue  # what a full FIFO cut its own checker does not count
         suspicious = list(islice(_suspicious(case, sender, receiver), _MOST_SUSPICIOUS + 1))
         if len(suspicious) <= _MOST_SUSPICIOUS:
-            found += [_suspect(odd) for bound in suspicious for odd in _odd_taps(bound)]
+            found += [_finding(odd) for bound in suspicious for odd in _odd_taps(bound)]
     return found
 
 
@@ -270,13 +250,6 @@ def _flip(here: At) -> tuple[int | None, int | None]:
     word = flips[0].word
     at = packet.end - 1 if word is None else packet.start + packet.heads + word
     return at, int(stream.data[at]) ^ flips[0].mask
-
-
-def _suspect(odd: _Odd) -> Suspect:
-    """Return the finding, which stands for what is wrong between the tap and its neighbours as well."""
-    path = odd.bound.facts.view.path(odd.bound.sender, odd.bound.receiver)
-    near = [".".join(path[n]) for n in (odd.tap, odd.tap + 1) if n < len(path)]
-    return Suspect(_finding(odd), frozenset(near))
 
 
 def _finding(odd: _Odd) -> Finding:

@@ -1,0 +1,244 @@
+"""A tap's memory that is otherwise than all other taps hold, in words, in their kinds or in their number.
+
+What stands at a tap went on from there. So what is otherwise at one tap, and the same before and behind it, is not what
+crossed it; nor is what fails its checks there and passes them behind it, or passed them before it while the receiver's
+checkers counted nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import combinations
+
+import numpy as np
+
+from freezeframe.analyzers.card.claims import RECORDER_SUSPECT
+from freezeframe.analyzers.card.differences import BITS_ALTERED
+from freezeframe.analyzers.contract import UNDETERMINED, Evidence, Finding, Ground, Says, Witness
+from freezeframe.analyzers.facts import Facts
+from freezeframe.analyzers.streams import Packet, Stream
+from freezeframe.analyzers.witness.case import Case
+from freezeframe.analyzers.witness.memories import KIND
+from freezeframe.analyzers.witness.side_by_side import Difference, SideBySide, laid
+from freezeframe.capture.folder.content import RECORD_B
+from freezeframe.decoders.trace.framing import frame_records
+
+_CHECKS = ("bad-header", "bad-payload", "bad-length")
+_SHOWN = 4
+_RECEIVES = (2, 3)
+
+
+@dataclass(frozen=True, slots=True)
+class _Odd:
+    """A place of a tap's memory that all others that hold it have otherwise, before it or behind it."""
+
+    difference: Difference
+    beside: SideBySide
+    before: bool
+    behind: bool
+
+    @property
+    def mask(self) -> int | None:
+        """The bits of the record that differ; None where more than one record is concerned."""
+        d = self.difference
+        if d.end - d.start != 1 or d.last - d.first != 1:
+            return None
+        here, there = self.beside.here, self.beside.there
+        data = int(here.data[d.start]) ^ int(there.data[d.first])
+        return data | (int(here.kind[d.start]) ^ int(there.kind[d.first])) << KIND
+
+
+def odd_memories(case: Case) -> Iterator[tuple[int, Finding]]:
+    """Yield of each tap whose memory alone is otherwise in how many places it is, and the finding.
+
+    It is ``undetermined`` where nothing decides whether the memory is upset or the words changed.
+    """
+    for sender, receiver in case.facts.view.directions:
+        if case.facts.overflowed(receiver):
+            continue  # what a full FIFO cut its own checker does not count
+        streams = case.facts.streams(sender, receiver)
+        sides = _sides(streams)
+        for tap, stream in enumerate(streams):
+            odd = list(_odd_places(tap, sides)) if stream is not None else []
+            if stream is None or not odd:
+                continue
+            seen_by, why = _decided(case.facts, receiver, tap, stream, odd)
+            finding = _finding(stream, f"{sender}->{receiver}", odd, seen_by, why)
+            if seen_by or (_bits(stream, odd) and _unchecked(case.facts, receiver, tap)):
+                yield len(odd), finding
+
+
+def _sides(streams: Sequence[Stream | None]) -> dict[tuple[int, int], SideBySide]:
+    sides = {}
+    for (n, here), (m, there) in combinations(enumerate(streams), 2):
+        if here is not None and there is not None and (side := laid(here, there)) is not None:
+            sides[n, m], sides[m, n] = side, side.mirrored()
+    return sides
+
+
+def _odd_places(tap: int, sides: dict[tuple[int, int], SideBySide]) -> Iterator[_Odd]:
+    """Yield where a tap has something else than all others that hold the place, and these the same."""
+    others = {m: side for (n, m), side in sides.items() if n == tap}
+    told: set[tuple[int, int]] = set()
+    for _, side in sorted(others.items(), key=lambda item: abs(item[0] - tap)):
+        for difference in side.differences:
+            place = difference.start, difference.end
+            if place in told:
+                continue
+            told.add(place)
+            holds = {n: each for n, each in others.items() if each.covers(*place)}
+            said = [each.content(each.at[place]) for each in holds.values() if place in each.at]
+            if len(said) == len(holds) and len(set(said)) == 1:
+                behind = any(n > tap for n in holds)
+                yield _Odd(difference, side, any(n < tap for n in holds), behind)
+
+
+def _decided(
+    facts: Facts, receiver: str, tap: int, stream: Stream, odd: Sequence[_Odd]
+) -> tuple[tuple[str, ...], str]:
+    """Return which witnesses decide that it is the memory, and how; none where nothing decides it."""
+    if any(each.before and each.behind for each in odd):
+        return ("tap_before", "tap_after"), "the taps before and behind it agree on what crossed"
+    wrong = _bad_beside(stream, odd, mended=False)
+    if not wrong:
+        return (), ""
+    beside = odd[0].beside.there.source
+    right = not _bad_beside(stream, odd, mended=True)
+    if right and any(each.behind for each in odd):
+        return ("tap_after",), (
+            f"what it holds fails its checks, and with what went on from there, as {beside} has it, it does not"
+        )
+    counted = [facts.view.count(receiver, name) for name in _CHECKS]
+    if right and tap in _RECEIVES and counted == [0] * len(_CHECKS):
+        return ("tap_before", "checker"), (
+            f"what it holds fails its checks, with what {beside} has it does not, and {receiver}, which looked at it "
+            "there, counted no packet as bad"
+        )
+    return (), ""
+
+
+def _unchecked(facts: Facts, receiver: str, tap: int) -> bool:
+    """Tell whether the receiver's checkers, had they looked, found nothing of it."""
+    return tap not in _RECEIVES or not any(facts.view.count(receiver, name) for name in _CHECKS)
+
+
+def _bad_beside(stream: Stream, odd: Sequence[_Odd], *, mended: bool) -> bool:
+    """Tell whether one of the packets fails its checks, whole as it is recorded, or with what the others have."""
+    records = np.zeros((len(stream), RECORD_B), np.uint8)
+    records[:, :8] = stream.data.astype("<u8").view(np.uint8).reshape(-1, 8)
+    records[:, 8] = stream.kind
+    pieces, at, places = [], 0, []
+    for each in sorted(odd, key=lambda o: o.difference.start):
+        d, there = each.difference, each.beside.there
+        if d.start < at:
+            continue
+        pieces.append(records[at : d.start])
+        if mended:
+            other = np.zeros((d.last - d.first, RECORD_B), np.uint8)
+            other[:, :8] = there.data[d.first : d.last].astype("<u8").view(np.uint8).reshape(-1, 8)
+            other[:, 8] = there.kind[d.first : d.last]
+            pieces.append(other)
+        else:
+            pieces.append(records[d.start : d.end])
+        places.append(sum(len(piece) for piece in pieces) - 1)
+        at = d.end
+    whole = np.ascontiguousarray(np.concatenate([*pieces, records[at:]]))
+    packets = frame_records(whole)
+    failing = [
+        p for p in packets if 0 in (int(p["header_ok"]), int(p["payload_ok"]), int(p["length_ok"]))
+    ]
+    return any(
+        int(p["first_record"]) <= place + 1 and place - 1 <= int(p["last_record"])
+        for p in failing
+        for place in places
+    )
+
+
+def _packet(stream: Stream, at: int) -> Packet | None:
+    return next((p for p in stream.packets if p.start <= at < p.end), None)
+
+
+def _finding(
+    stream: Stream, direction: str, odd: Sequence[_Odd], seen_by: tuple[str, ...], why: str
+) -> Finding:
+    first = odd[0]
+    d, side = first.difference, first.beside
+    at = min(d.start, len(stream) - 1)
+    slots = sorted({int(stream.slot[min(e.difference.start, len(stream) - 1)]) for e in odd})
+    packet = _packet(side.there, min(d.first, len(side.there) - 1))
+    bits = _bits(stream, odd)
+    what = f"{bits} of {_records(slots)}" if bits else _moved(first, slots)
+    if seen_by:
+        text = f"is not what crossed it in {what}: {why}. The recorder's memory is suspect, not the card."
+    else:
+        why = f"{side.there.source} has it otherwise, and no check that looked at the packet decides which is right"
+        text = (
+            f"is not what its neighbours have in {what}: {why}. Either the recorder's memory is upset, or it changed on "
+            "its way."
+        )
+    t_ps, unc_ps = stream.when(at)
+    there = min(d.first, len(side.there) - 1)
+    rows = [
+        row
+        for each in odd[:_SHOWN]
+        for row in (
+            stream.row(min(each.difference.start, len(stream) - 1), "as recorded"),
+            each.beside.there.row(
+                min(each.difference.first, len(each.beside.there) - 1), "as another tap has it"
+            ),
+        )
+    ]
+    return Finding(
+        RECORDER_SUSPECT if seen_by else UNDETERMINED,
+        f"What {stream.source} recorded {text}",
+        stream.device,
+        stream.tap,
+        direction,
+        packet=None if packet is None or not packet.header_ok else packet.seq,
+        t_ps=t_ps,
+        t_uncertainty_ps=unc_ps,
+        evidence=(
+            Evidence(
+                f"{stream.source} and {side.there.source}, slot {int(stream.slot[at])} and slot "
+                f"{int(side.there.slot[there])}: {why}.",
+                stream.device,
+                stream.tap,
+                tuple(rows),
+            ),
+        ),
+        candidates=() if seen_by else (RECORDER_SUSPECT, BITS_ALTERED),
+        ground=Ground.COMPARED,
+        witnesses=tuple(Witness(Says.FOR, why, name=name) for name in seen_by),
+        falsifier="It would be wrong if another tap held the words so, or the receiver had counted a packet as bad.",
+    )
+
+
+def _bits(stream: Stream, odd: Sequence[_Odd]) -> str:
+    """Return the bits that are wrong in every record, in words; empty where it is no matter of bits."""
+    masks = [each.mask for each in odd]
+    if None in masks or len(set(masks)) != 1 or not masks[0]:
+        return ""
+    which = [str(bit) for bit in range(72) if masks[0] >> bit & 1]
+    text = f"bit{'s' * (len(which) > 1)} {', '.join(which)}"
+    column = int(which[0])
+    if len(which) == 1 and column < KIND and len(odd) > 1:
+        held = stream.data >> np.uint64(column) & np.uint64(1)
+        if len(set(held.tolist())) == 1:
+            text += f", which is {int(held[0])} in every word of this memory,"
+    return text
+
+
+def _records(slots: Sequence[int]) -> str:
+    if len(slots) == 1:
+        return f"the word in slot {slots[0]}"
+    return f"{len(slots)} words in slots {slots[0]} to {slots[-1]}"
+
+
+def _moved(first: _Odd, slots: Sequence[int]) -> str:
+    d = first.difference
+    words, right = d.end - d.start, d.last - d.first
+    if words == right:
+        return _records(slots)
+    more = f"{words} word{'s' * (words != 1)} where {right} crossed"
+    return f"{more}, at slot {slots[0]}"
