@@ -191,16 +191,14 @@ def _candidates(
     kind, dt = reading.columns.kind, reading.columns.dt
     for each in breaks:
         if each.code in (ProblemCode.RESERVED_KIND, ProblemCode.MISPLACED_KIND):
-            for bit in range(KIND, DT):
-                if _fits(reading, each.row, int(kind[each.row]) ^ 1 << bit - KIND):
-                    yield bit, _row(each.row)
+            yield from _kinds(reading, each.row)
             return
     for each in breaks[:2]:
         yield from ((bit, _row(each.row)) for bit in range(DT, _RECORD_BITS))
         if each.code is None:
-            yield from ((bit, _row(each.row)) for bit in range(KIND, DT))
+            yield from _kinds(reading, each.row)
         elif each.code is ProblemCode.BROKEN_WALK and each.row:
-            yield from ((bit, _row(each.row - 1)) for bit in range(KIND, DT))
+            yield from _kinds(reading, each.row - 1)
         elif each.code is ProblemCode.BAD_TIME:
             yield from ((bit, _row(each.row)) for bit in range(_CYCLE_BITS, KIND))
         elif each.code is ProblemCode.TIME_DISAGREES:
@@ -223,6 +221,12 @@ def _candidates(
         rows = between[more == off]
         if len(rows):
             yield bit, rows
+
+
+def _kinds(reading: Reading, row: int) -> Iterator[tuple[int, npt.NDArray[np.int64]]]:
+    for bit in range(KIND, DT):
+        if _fits(reading, row, int(reading.columns.kind[row]) ^ 1 << bit - KIND):
+            yield bit, _row(row)
 
 
 def _row(row: int) -> npt.NDArray[np.int64]:

@@ -174,8 +174,8 @@ def _finding(
     else:
         why = f"{side.there.source} has it otherwise, and no check that looked at the packet decides which is right"
         text = (
-            f"is not what its neighbours have in {what}: {why}. Either the recorder's memory is upset, or it changed on "
-            "its way."
+            f"is not what its neighbours have in {what}: {why}. Either the recorder's memory is upset, or it changed "
+            "on its way."
         )
     t_ps, unc_ps = stream.when(at)
     there = min(d.first, len(side.there) - 1)

@@ -122,6 +122,8 @@ class Pair:
     keep: dict[tuple[str, str], slice] = field(default_factory=dict)
     gaps: dict[tuple[str, str], list[tuple[int, int]]] = field(default_factory=dict)
     unread: set[tuple[str | int, ...]] = field(default_factory=set)
+    upsets: dict[tuple[str, str], list[tuple[int, int, int]]] = field(default_factory=dict)
+    """Bits that are turned over when all is stored: a kind, which record of it, and the bit of that, 0-71."""
     post_ps: int = 2_000_000
 
     def __post_init__(self) -> None:
@@ -318,6 +320,9 @@ class Pair:
             if i >= first:
                 word = data & MASK64 | kind << 64 | dt << 68
                 raw[i % self.depth] = np.frombuffer(word.to_bytes(9, "little"), np.uint8)
+        for wanted, number, bit in self.upsets.get((device, name), []):
+            slot = np.flatnonzero(raw[:, 8] & 15 == wanted)[number]
+            raw[slot, bit // 8] ^= 1 << bit % 8
         wrapped = len(records) >= self.depth
         gaps = []
         for start, count in self.gaps.get((device, name), []):
