@@ -100,17 +100,18 @@ def _decided(
     """Return which witnesses decide that it is the memory, and how; none where nothing decides it."""
     if any(each.before and each.behind for each in odd):
         return ("tap_before", "tap_after"), "the taps before and behind it agree on what crossed"
-    wrong = _bad_beside(stream, odd, mended=False)
+    wrong = _failing_beside(stream, odd, mended=False)
     if not wrong:
         return (), ""
     beside = odd[0].beside.there.source
-    right = not _bad_beside(stream, odd, mended=True)
+    right = not _failing_beside(stream, odd, mended=True)
     if right and any(each.behind for each in odd):
         return ("tap_after",), (
             f"what it holds fails its checks, and with what went on from there, as {beside} has it, it does not"
         )
     counted = [facts.view.count(receiver, name) for name in _CHECKS]
-    if right and tap in _RECEIVES and counted == [0] * len(_CHECKS):
+    checked = all(wrong)  # a packet without its TAIL is not
+    if right and tap in _RECEIVES and checked and counted == [0] * len(_CHECKS):
         return ("tap_before", "checker"), (
             f"what it holds fails its checks, with what {beside} has it does not, and {receiver}, which looked at it "
             "there, counted no packet as bad"
@@ -123,8 +124,8 @@ def _unchecked(facts: Facts, receiver: str, tap: int) -> bool:
     return tap not in _RECEIVES or not any(facts.view.count(receiver, name) for name in _CHECKS)
 
 
-def _bad_beside(stream: Stream, odd: Sequence[_Odd], *, mended: bool) -> bool:
-    """Tell whether one of the packets fails its checks, whole as it is recorded, or with what the others have."""
+def _failing_beside(stream: Stream, odd: Sequence[_Odd], *, mended: bool) -> list[bool]:
+    """Return of each packet that fails its checks, as recorded or with what the others have, whether it has a TAIL."""
     records = np.zeros((len(stream), RECORD_B), np.uint8)
     records[:, :8] = stream.data.astype("<u8").view(np.uint8).reshape(-1, 8)
     records[:, 8] = stream.kind
@@ -148,11 +149,14 @@ def _bad_beside(stream: Stream, odd: Sequence[_Odd], *, mended: bool) -> bool:
     failing = [
         p for p in packets if 0 in (int(p["header_ok"]), int(p["payload_ok"]), int(p["length_ok"]))
     ]
-    return any(
-        int(p["first_record"]) <= place + 1 and place - 1 <= int(p["last_record"])
+    return [
+        bool(p["tail_read"])
         for p in failing
-        for place in places
-    )
+        if any(
+            int(p["first_record"]) <= place + 1 and place - 1 <= int(p["last_record"])
+            for place in places
+        )
+    ]
 
 
 def _packet(stream: Stream, at: int) -> Packet | None:
