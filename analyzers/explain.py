@@ -243,15 +243,15 @@ def rank(case: Case, off: Collection[str] = ()) -> tuple[list[Finding], list[Sta
     upset, unsure = upset_memories(case)
     if not upset:
         return _ranked(case, off, unsure)
-    rest, notes = _ranked(case.without(upset), off, [])
+    rest, slow = _ranked(case.without(upset), off, [])
     findings = [*upset.values(), *in_whole(case.facts.view, rest)]
-    return sorted(findings, key=_order), notes
+    return sorted(findings, key=_order), slow
 
 
 def _ranked(
     case: Case, off: Collection[str], suspects: list[Finding]
-) -> tuple[list[Finding], list[str]]:
-    """Return the findings and notes where what is recorded is as it crossed, for all that is known.
+) -> tuple[list[Finding], list[Stall]]:
+    """Return the findings and healthy stalls where what is recorded is as it crossed, for all that is known.
 
     Args:
         suspects: words that may be upset, and of which that is not sure.
