@@ -3,34 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
-
-from freezeframe.analyzers.contract import Row
 from freezeframe.analyzers.diagnosis.fifo_words import imbalance_of
-from freezeframe.analyzers.diagnosis.overflow import constant_below
 from freezeframe.analyzers.evidence import verdict_text
-from freezeframe.analyzers.facts import RECEIVER_FIFO, SENDER_FIFO, covers
+from freezeframe.analyzers.facts import RECEIVER_FIFO, SENDER_FIFO
 from freezeframe.analyzers.streams import Packet
 from freezeframe.analyzers.taps.align import Op
+from freezeframe.analyzers.witness.books import BOOKS
 from freezeframe.analyzers.witness.bound import At, Bound, same_words
-from freezeframe.capture.registers.layouts import DESC_VALUE_SEQ_LSB, DESC_VALUE_SEQ_MASK, Kind
+from freezeframe.analyzers.witness.reads import READS
+from freezeframe.analyzers.witness.vocabulary import Reading, silent
+from freezeframe.capture.registers.layouts import Kind
 
 _LATE_CYCLES = 64  # of the bus, from a packet's last word to its checker's count
 _CHECKS = ("bad-header", "bad-payload", "bad-length")
 _LANES = (0, 1)
-
-
-@dataclass(frozen=True, slots=True)
-class Reading:
-    """A witness: ``value`` is empty where it is silent; ``text`` says what was seen, or why nothing was."""
-
-    value: str
-    text: str
-    rows: tuple[Row, ...] = ()
-
-
-def _silent(why: str) -> Reading:
-    return Reading("", why)
 
 
 def read(witness: str, bound: Bound) -> Reading:
@@ -45,7 +31,7 @@ def read(witness: str, bound: Bound) -> Reading:
 def _words(bound: Bound) -> Reading:
     pair = bound.pair
     if pair is None:
-        return _silent("the packet is not at both taps of the stretch")
+        return silent("the packet is not at both taps of the stretch")
     names = " and ".join(at[0].source for at in (bound.before, bound.behind) if at is not None)
     ops = [edit.op for edit in pair.edits]
     if not ops:
@@ -62,22 +48,22 @@ def _words(bound: Bound) -> Reading:
 
 def _crc(at: At | None) -> Reading:
     if at is None:
-        return _silent("the packet was not recorded at that tap")
+        return silent("the packet was not recorded at that tap")
     stream, packet = at
     text = f"{stream.source}: {verdict_text(packet)}"
     if packet.bad:
         return Reading("bad", text)
     if packet.header_ok and packet.payload_ok and packet.length_ok:
         return Reading("good", text)
-    return _silent(f"{text}: not all of the packet is in the memory")
+    return silent(f"{text}: not all of the packet is in the memory")
 
 
 def _length(at: At | None) -> Reading:
     if at is None:
-        return _silent("the packet was not recorded at that tap")
+        return silent("the packet was not recorded at that tap")
     stream, packet = at
     if packet.length_ok is None or packet.length is None or packet.header_ok is False:
-        return _silent(f"{stream.source}: how long the packet should be is not known")
+        return silent(f"{stream.source}: how long the packet should be is not known")
     text = f"{stream.source}: {packet.body_words} payload words, its header says {packet.length}"
     if packet.length_ok:
         return Reading("right", text)
@@ -88,7 +74,7 @@ def _other_tap(bound: Bound, tap: int) -> Reading:
     """Compare the packet at a tap outside the stretch with what it was before and behind it."""
     there = bound.copies[tap] if 0 <= tap < 4 else None
     if there is None:
-        return _silent("no tap there" if not 0 <= tap < 4 else "the packet was not recorded there")
+        return silent("no tap there" if not 0 <= tap < 4 else "the packet was not recorded there")
     as_before = None if bound.before is None else same_words(there, bound.before)
     as_behind = None if bound.behind is None else same_words(there, bound.behind)
     source = there[0].source
@@ -98,7 +84,7 @@ def _other_tap(bound: Bound, tap: int) -> Reading:
         return Reading("as-before", f"{source} has it as {_source(bound.before)}")
     if as_before is False and as_behind is False:
         return Reading("otherwise", f"{source} has it neither as before nor as behind the stretch")
-    return _silent(f"{source}: what it has of the packet does not decide")
+    return silent(f"{source}: what it has of the packet does not decide")
 
 
 def _source(at: At | None) -> str:
@@ -111,7 +97,7 @@ def _tap_before(bound: Bound) -> Reading:
 
 def _tap_after(bound: Bound) -> Reading:
     if bound.tap is not None and bound.facts.overflowed(bound.receiver):
-        return _silent("the receiver's FIFO overflowed on the way there")
+        return silent("the receiver's FIFO overflowed on the way there")
     return _other_tap(bound, 4 if bound.tap is None else bound.tap + 1)
 
 
@@ -153,61 +139,61 @@ def _all_good(packet: Packet) -> bool:
 def _checker(bound: Bound) -> Reading:
     at, why = _at_checks(bound)
     if at is None:
-        return _silent(why)
+        return silent(why)
     view, device = bound.facts.view, bound.receiver
     failing = _failing(at[1])
     asked = [counter for name in failing or _CHECKS if (counter := view.roles.counter(name))]
     counts = {counter: view.counter(device, counter) for counter in asked}
     if not counts or None in counts.values():
-        return _silent(f"{device} does not count what fails here, or it was not read")
+        return silent(f"{device} does not count what fails here, or it was not read")
     rows = tuple(view.counter_row(device, name) for name in counts)
     text = f"{device}'s {' and '.join(f'{name} {count}' for name, count in counts.items())}"
     if 0 in counts.values() if failing else not any(counts.values()):
         return Reading("not-counted", text, rows)
     if view.value(device, "ctl.generation") != 1:
-        return _silent(f"{text}, with those from before the last arm")
+        return silent(f"{text}, with those from before the last arm")
     return Reading("counted", text, rows)
 
 
 def _cause(bound: Bound) -> Reading:
     view, device = bound.facts.view, bound.receiver
     if view.device(device) is None:
-        return _silent(f"{device} may not be looked at")
+        return silent(f"{device} may not be looked at")
     at, why = _at_checks(bound)
     names = view.roles.causes(*_CHECKS)
     causes = view.causes(device)
     if set(names) & set(causes):
         return Reading("raised", f"{device} froze for {', '.join(causes)}")
     if at is None:
-        return _silent(why)
+        return silent(why)
     mask = view.value(device, "ctl.cause_mask")
     card = view.device(device)
     bits = {c.name: c.bit for c in card.found.card.causes} if card is not None else {}
     mine = view.roles.causes(*(_failing(at[1]) or _CHECKS))
     if mask is None or not mine or not all(mask >> bits[name] & 1 for name in mine):
-        return _silent(f"{device} does not freeze for that check")
+        return silent(f"{device} does not freeze for that check")
     frozen_ps, unc = bound.facts.caused(device)
     stream, packet = at
     end_ps, end_unc = stream.when(packet.end - 1)
     if frozen_ps is None or unc is None or end_unc is None:
-        return _silent("when the packet was checked is not known")
+        return silent("when the packet was checked is not known")
     late = view.cycles_ps(device, bus=_LATE_CYCLES)
     if end_ps + end_unc + unc + late > frozen_ps:
-        return _silent(f"{device} had frozen for {', '.join(causes)} before it was checked")
+        return silent(f"{device} had frozen for {', '.join(causes)} before it was checked")
     return Reading("not-raised", f"{device} froze for {', '.join(causes)}, later, and for no check")
 
 
 def _level(bound: Bound) -> Reading:
     if bound.tap is None or bound.tap - 1 not in (SENDER_FIFO, RECEIVER_FIFO):
-        return _silent("no FIFO lies there")
+        return silent("no FIFO lies there")
     stretch = bound.tap - 1
     balance = imbalance_of(bound.facts, bound.sender, bound.receiver, stretch)
     if balance is None:
-        return _silent("the FIFO's level and its taps' counters are not of one moment")
+        return silent("the FIFO's level and its taps' counters are not of one moment")
     diff = bound.facts.diff(bound.sender, bound.receiver, stretch)
     ops = [edit.op for pair in (diff.differing if diff is not None else ()) for edit in pair.edits]
     if len({*ops} - {Op.ALTERED}) > 1:
-        return _silent("words were lost and repeated in it")
+        return silent("words were lost and repeated in it")
     text = f"{balance.device}'s {balance.fifo} FIFO: in {balance.entered}, out {balance.left}, level {balance.level}"
     missing = balance.missing
     return Reading("less" if missing > 0 else "more" if missing < 0 else "balanced", text)
@@ -218,7 +204,7 @@ def _underflows(bound: Bound) -> Reading:
     counts = [view.value(device, "frozen.lane.underflows", lane) for lane in _LANES]
     known = [count for count in counts if count is not None]
     if len(known) < len(counts):
-        return _silent(f"the underflows of {device}'s lanes were not read")
+        return silent(f"the underflows of {device}'s lanes were not read")
     text = f"{device}'s lanes counted {' and '.join(map(str, known))} underflows"
     if not any(known):
         return Reading("zero", text)
@@ -226,7 +212,7 @@ def _underflows(bound: Bound) -> Reading:
     return (
         Reading("counted", text)
         if first
-        else _silent(f"{text}, with those from before the last arm")
+        else silent(f"{text}, with those from before the last arm")
     )
 
 
@@ -234,86 +220,9 @@ def _idles(bound: Bound) -> Reading:
     view, device = bound.facts.view, bound.receiver
     counts = [view.count(device, name) for name in ("idles-inserted", "idles-removed")]
     if None in counts:
-        return _silent(f"{device} does not say what it inserts and removes")
+        return silent(f"{device} does not say what it inserts and removes")
     text = f"{device} inserted {counts[0]} and removed {counts[1]} idle words"
     return Reading("some" if any(counts) else "none", text)
-
-
-def _read_events(bound: Bound) -> Reading:
-    view, sender = bound.facts.view, bound.sender
-    log = view.logs.get(sender)
-    if log is None or not log.recorded(Kind.DESC):
-        return _silent(f"{sender}'s log does not hold its reads")
-    ended = log.select(Kind.DESC.name, "retried", "disconnected", flow=bound.finding.flow)
-    mine = [at for at in ended.tolist() if _of_packet(int(log.value[at]), bound.finding.packet)]
-    if mine:
-        return Reading("seen", f"{sender}'s log has {len(mine)} such events of this packet")
-    if covers(bound.facts, sender, None) and sender not in view.since_ps:
-        return Reading(
-            "none",
-            f"{sender}'s log is whole, and no read of this packet was retried or disconnected",
-        )
-    return _silent(f"{sender}'s log does not reach back to that read")
-
-
-def _of_packet(value: int, packet: int | None) -> bool:
-    return value >> DESC_VALUE_SEQ_LSB & DESC_VALUE_SEQ_MASK == packet
-
-
-def _refusals(bound: Bound) -> Reading:
-    view, device = bound.facts.view, bound.sender
-    count = view.count(device, "bad-credit")
-    if count is None:
-        return _silent(f"{device}'s count of credits with bad parity was not read")
-    text = f"{device} counted {count} credits with bad parity"
-    return Reading("counted" if count else "zero", text, (view.count_row(device, "bad-credit"),))
-
-
-def _credits(bound: Bound) -> Reading:
-    for account in bound.facts.accounts:
-        if account.direction != bound.finding.direction or account.flow != bound.finding.flow:
-            continue
-        sent, taken = account.sent_credits, account.taken_credits
-        if not len(sent) or not len(taken) or not covers(bound.facts, account.receiver, None):
-            return _silent(f"{account.receiver}'s log does not hold every credit it sent")
-        others = sorted({*taken.freed.tolist()} - {*sent.freed.tolist()})
-        if others:
-            return Reading(
-                "others",
-                f"{account.sender} took credits that tell {others[0]} freed, and none was sent so",
-            )
-        return Reading(
-            "as-sent", f"all {len(taken)} credits that {account.sender} took had been sent so"
-        )
-    return _silent("the credits of that flow are not in the logs of both ends")
-
-
-def _overflow(bound: Bound) -> Reading:
-    view, device = bound.facts.view, bound.receiver
-    entry = view.roles.rx.entry
-    count = view.count(device, "overflow", entry)
-    if count is None:
-        return _silent(f"what {device}'s full FIFO lost was not read")
-    text = f"{device} counted {count} words lost at its full FIFO"
-    lost = bound.facts.overflowed(device)
-    return Reading("lost" if lost else "kept", text, (view.count_row(device, "overflow", entry),))
-
-
-def _constant(bound: Bound) -> Reading:
-    for sending in bound.case.sendings:
-        account = sending.account
-        if account.direction != bound.finding.direction or account.flow != bound.finding.flow:
-            continue
-        flat = sending.beyond_flat
-        since_ps = min((start.departure.t_ps for start in flat), default=0)
-        below = constant_below(bound.facts, account, since_ps)
-        if below is None or not flat:
-            return _silent(f"{account.sender} was not seen waiting with credit left since then")
-        worst = max(start.outstanding for start in flat) - (account.limit or 0)
-        bound_ = f"where {account.sender} waited, a constant is below {below}"
-        text = f"{worst} words beyond the limit; {bound_}"
-        return Reading("fits" if worst < below else "too-large", text)
-    return _silent("the sender's books of that flow were not read")
 
 
 def _interrupt_line(bound: Bound) -> Reading:
@@ -323,15 +232,15 @@ def _interrupt_line(bound: Bound) -> Reading:
     log = view.logs.get(device)
     raised = log.select(Kind.IRQ.name, "raised") if log is not None else ()
     if masked is None or waiting is None or log is None:
-        return _silent(f"{device}'s interrupt line was not read")
+        return silent(f"{device}'s interrupt line was not read")
     t_ps = bound.finding.t_ps
     if t_ps is None or any(int(log.t_ps[at]) > t_ps for at in raised):
-        return _silent("an interrupt came later, before the freeze")
+        return silent("an interrupt came later, before the freeze")
     text = f"{device} at the freeze: mask {masked}, {waiting} completions waiting"
     if masked:
         return Reading("masked", text)
     return (
-        Reading("waits", text) if waiting else _silent(f"{text}: it was taken without an interrupt")
+        Reading("waits", text) if waiting else silent(f"{text}: it was taken without an interrupt")
     )
 
 
@@ -339,7 +248,7 @@ def _interrupts(bound: Bound) -> Reading:
     view, device = bound.facts.view, bound.finding.device or ""
     count, log = view.count(device, "host-called"), view.logs.get(device)
     if count is None or log is None or not log.recorded(Kind.IRQ):
-        return _silent(f"{device}'s interrupts were not counted or not logged")
+        return silent(f"{device}'s interrupts were not counted or not logged")
     logged = len(log.select(Kind.IRQ.name, "raised"))
     text = f"{device} counted {count} interrupts, its log holds {logged}"
     row = view.count_row(device, "host-called")
@@ -351,7 +260,7 @@ def _lengths(bound: Bound) -> Reading:
     bins = [view.value(device, "length_histogram", place) for place in range(16)]
     known = [count for count in bins if count is not None]
     if len(known) < len(bins) or not any(known):
-        return _silent(f"the histogram of lengths at {device} was not read, or is empty")
+        return silent(f"the histogram of lengths at {device} was not read, or is empty")
     short, all_ = known[1] + known[2], sum(known)
     text = (
         f"{short} of {all_} packets that {device} received since power-up have one to three words"
@@ -380,7 +289,7 @@ def _registers(bound: Bound) -> Reading:
 def _registers_alone(bound: Bound) -> Reading:
     evidence = bound.finding.evidence
     if any(row.table == "events" for each in evidence for row in each.rows):
-        return _silent("it rests on events that were logged")
+        return silent("it rests on events that were logged")
     return _registers(bound)
 
 
@@ -397,11 +306,8 @@ _READ: dict[str, Callable[[Bound], Reading]] = {
     "level": _level,
     "underflows": _underflows,
     "idles": _idles,
-    "read_events": _read_events,
-    "refusals": _refusals,
-    "credits": _credits,
-    "overflow": _overflow,
-    "constant": _constant,
+    **READS,
+    **BOOKS,
     "interrupt_line": _interrupt_line,
     "interrupts": _interrupts,
     "lengths": _lengths,

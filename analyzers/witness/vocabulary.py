@@ -7,6 +7,22 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from freezeframe.analyzers.contract import Row
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """What a witness said: ``value`` is empty where it is silent; ``text`` says what was seen, or why nothing was."""
+
+    value: str
+    text: str
+    rows: tuple[Row, ...] = ()
+
+
+def silent(why: str) -> Reading:
+    """Return that of a witness that could not have seen it."""
+    return Reading("", why)
+
 
 @dataclass(frozen=True, slots=True)
 class Vocabulary:
@@ -75,6 +91,31 @@ WITNESSES: dict[str, Vocabulary] = {
     "credits": Vocabulary(
         "the counts of the credits that were taken, among those that were sent",
         {"as-sent": "each was sent so", "others": "one was taken that nobody sent so"},
+    ),
+    "waiting": Vocabulary(
+        "whether the sender waited for credit of that flow at the freeze",
+        {"waits": "it did"},
+    ),
+    "line": Vocabulary(
+        "what else was on the line while the credits of the flow were lost",
+        {
+            "arrived": "credits of other flows, or packets",
+            "lost": "nothing of it arrived, or a lane lost its lock",
+        },
+    ),
+    "tap_count": Vocabulary(
+        "the tap's count of words, against the other tap of its FIFO and the FIFO's level",
+        {
+            "agrees": "what went in, came out or is in it",
+            "differs": "the tap counts as many too many as the flows miss",
+        },
+    ),
+    "resumed": Vocabulary(
+        "the requests that went on after retries and disconnects of the packet's read",
+        {
+            "elsewhere": "one asked for other than what was left",
+            "rightly": "each asked for what was left",
+        },
     ),
     "overflow": Vocabulary(
         "words that the receiver's full FIFO lost, as it counted them",
