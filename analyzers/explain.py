@@ -292,19 +292,25 @@ def _ranked(
         told = [finding for finding in told if not vetoed_by_register(finding)]
         found.append(register_suspect(case))
     findings = sorted([*told, *found], key=_order)
-    if not findings:
-        unclear = [
-            undetermined(
-                facts.view,
-                replace(symptom, candidates=tuple(n for n in symptom.candidates if n not in off)),
-            )
-            for symptom in islice(symptoms(facts, damages, waits, sent), _SYMPTOMS)
-        ]
-        return list(open_answers(case, unclear)), slow
+    if not findings or all(f.diagnosis == UNDETERMINED and f.tap is None for f in findings):
+        asked_for = (f for f in symptoms(facts, damages, waits, sent) if not findings or f.tap)
+        most = 1 if findings else _SYMPTOMS
+        unclear = [_grounded(facts.view, off, symptom) for symptom in islice(asked_for, most)]
+        # What a tap itself shows is told before names that a witness is against.
+        if not findings:
+            return list(open_answers(case, unclear)), slow
+        if unclear:
+            findings = [*open_answers(case, unclear), *findings]
     left = unexplained(case, findings)
     if left and not any(finding.diagnosis == RECORDER_SUSPECT for finding in found):
-        findings.append(law_broken(left))
+        findings.append(law_broken(case, left))
     return findings, slow
+
+
+def _grounded(view: CaptureView, off: Collection[str], symptom: Finding) -> Finding:
+    """Return a symptom without the candidates for which the card has no ground, and with what was not read."""
+    candidates = tuple(name for name in symptom.candidates if name not in off)
+    return undetermined(view, replace(symptom, candidates=candidates))
 
 
 def _without_consequences(facts: Facts, findings: Iterable[Finding]) -> list[Finding]:

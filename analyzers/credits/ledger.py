@@ -252,6 +252,19 @@ def described_packets(view: CaptureView, sender: str) -> dict[int, tuple[int, in
     return described
 
 
+def described_flows(view: CaptureView, sender: str) -> dict[int | None, set[int]]:
+    """Return ``{seq: flows}`` of the packets that a sender's descriptors tell; nothing where its log has gaps."""
+    log = view.logs.get(sender)
+    described: dict[int | None, set[int]] = {}
+    if log is None or log.gaps:
+        return described
+    at = log.select("DESC")
+    seqs = log.value[at] >> DESC_VALUE_SEQ_LSB & DESC_VALUE_SEQ_MASK
+    for seq, flow in zip(seqs.tolist(), log.flow[at].tolist(), strict=True):
+        described.setdefault(seq, set()).add(flow)
+    return described
+
+
 def _described(log: EventLog) -> dict[int, tuple[int, int]]:
     """Return ``{seq: (flow, words)}`` of the packets that DESC events describe."""
     at = log.select("DESC")

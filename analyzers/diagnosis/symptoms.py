@@ -9,7 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
-from freezeframe.analyzers.contract import UNDETERMINED, Evidence, Finding, Row
+from freezeframe.analyzers.contract import UNDETERMINED, Evidence, Finding
+from freezeframe.analyzers.credits.ledger import described_flows
 from freezeframe.analyzers.diagnosis.clock_drift import drifts
 from freezeframe.analyzers.diagnosis.link_damage import LinkDamage
 from freezeframe.analyzers.diagnosis.overflow import (
@@ -19,6 +20,7 @@ from freezeframe.analyzers.diagnosis.overflow import (
     suffered,
 )
 from freezeframe.analyzers.diagnosis.stall import Stall
+from freezeframe.analyzers.diagnosis.whole_packets import numbers_broken, packets_moved
 from freezeframe.analyzers.evidence import (
     cause_evidence,
     neighbourhood,
@@ -88,6 +90,9 @@ def symptoms(
     yield from _overflows(facts, sendings)
     yield from _differences(facts, damages)
     yield from _bad_packets(facts)
+    yield from numbers_broken(facts)
+    yield from _otherwise_described(facts)
+    yield from _counted_bad(facts)
     for stall in stalls:
         if stall.verdict in ("unknown", "contradicted"):
             yield _stall(facts, stall)
@@ -149,15 +154,13 @@ def _overflows(facts: Facts, sendings: Sequence[Sending]) -> Iterator[Finding]:
 
 
 def _differences(facts: Facts, damages: Sequence[LinkDamage]) -> Iterator[Finding]:
-    for _, receiver, stretch, diff in facts.differences():
+    for sender, receiver, stretch, diff in facts.differences():
         if stretch >= LINK and facts.overflowed(receiver):
             continue  # words that found the FIFO full are missing
         damage = next((d for d in damages if d.diff is diff), None)
         if diff.differing:
             yield _differs(facts, receiver, stretch, diff, damage)
-        lost = [packet for packet in diff.missing if not packet.bad]
-        if lost or diff.extra or diff.reordered:
-            yield _packets_moved(facts, diff, lost)
+        yield from packets_moved(facts, sender, receiver, stretch)
 
 
 def _differs(
@@ -220,29 +223,6 @@ def _fitting(stretch: int, pair: PacketPair, damage: LinkDamage | None) -> tuple
     return tuple(fitting)
 
 
-def _packets_moved(facts: Facts, diff: SegmentDiff, lost: list[Packet]) -> Finding:
-    rows: list[Row] = [diff.up.row(p.start, "header, missing downstream") for p in lost[:4]]
-    rows += [diff.down.row(p.start, "header, only here") for p in diff.extra[:4]]
-    rows += [diff.down.row(q.start, "header, in another order") for _, q in diff.reordered[:4]]
-    text = (
-        f"Between {diff.up.source} and {diff.down.source} {len(lost)} packets vanished, "
-        f"{len(diff.extra)} appeared and "
-        f"{len(diff.reordered)} changed places."
-    )
-    first = (lost or list(diff.extra) or [diff.reordered[0][0]])[0]
-    return Finding(
-        diagnosis=UNDETERMINED,
-        text=text,
-        candidates=(),
-        evidence=(Evidence(text, diff.down.device, diff.down.tap, tuple(rows)),),
-        device=diff.down.device,
-        tap=diff.down.tap,
-        direction=diff.direction,
-        flow=first.flow,
-        packet=first.seq,
-    )
-
-
 def _bad_packets(facts: Facts) -> Iterator[Finding]:
     for case in facts.unplaced:
         if case.tap >= 2 and facts.overflowed(case.receiver):
@@ -279,6 +259,52 @@ def _bad_packets(facts: Facts) -> Iterator[Finding]:
             t_ps=t_ps,
             t_uncertainty_ps=unc_ps,
         )
+
+
+def _otherwise_described(facts: Facts) -> Iterator[Finding]:
+    """Yield the first packet of each sender whose header names another flow than its descriptor."""
+    entry = facts.view.roles.tx.entry
+    for sender, receiver in facts.view.directions:
+        stream = facts.view.stream(sender, entry)
+        described = described_flows(facts.view, sender)
+        for packet in stream.packets if stream is not None else ():
+            flows = described.get(packet.seq if packet.header_ok else None)
+            if stream is None or not flows or packet.flow in flows:
+                continue
+            flow = " or ".join(map(str, sorted(flows)))
+            text = (
+                f"Packet {packet.seq} ({sender}->{receiver}) entered {sender}'s outgoing FIFO with flow {packet.flow} "
+                f"in its header, where its descriptor says {flow}."
+            )
+            t_ps, unc_ps = stream.when(packet.start)
+            row = stream.row(packet.start, f"header, flow {packet.flow}")
+            yield Finding(
+                UNDETERMINED, text, sender, entry, f"{sender}->{receiver}", packet=packet.seq, t_ps=t_ps,
+                t_uncertainty_ps=unc_ps, evidence=(Evidence(text, sender, entry, (row,)),),
+            )  # fmt: skip
+            break
+
+
+def _counted_bad(facts: Facts) -> Iterator[Finding]:
+    """Yield what a receiver counted as bad and nothing recorded shows, where it did not freeze for it."""
+    view, entry = facts.view, facts.view.roles.rx.entry
+    for sender, receiver in view.directions:
+        if view.value(receiver, "ctl.generation") != 1 or facts.overflowed(receiver):
+            continue
+        for means in ("bad-header", "bad-payload", "bad-length"):
+            count = view.count(receiver, means)
+            if not count or {*view.roles.causes(means)} & {*view.causes(receiver)}:
+                continue
+            row = view.count_row(receiver, means)
+            text = (
+                f"{receiver} counted {count} in {row.label}, it did not freeze for that, and no packet in its memories "
+                "fails that check: the packet is not recorded any more, or the count is wrong."
+            )
+            yield Finding(
+                UNDETERMINED, text, receiver, entry, f"{sender}->{receiver}",
+                candidates=(*_BY_MEANING[means], "recorder-suspect"),
+                evidence=(Evidence(text, receiver, rows=(row,)),),
+            )  # fmt: skip
 
 
 def _fitting_alone(

@@ -14,6 +14,7 @@ from freezeframe.analyzers.conservation.analysis_code import Checked
 from freezeframe.analyzers.contract import UNDETERMINED, Evidence, Finding, Ground, Says, Witness
 from freezeframe.analyzers.witness.case import Case
 from freezeframe.analyzers.witness.declared import shipped
+from freezeframe.analyzers.witness.gate import judged
 from freezeframe.analyzers.witness.registers import WrongBit
 from freezeframe.analyzers.witness.waited import contradictions, explains
 from freezeframe.analyzers.witness.wrong_credits import wrong_credits
@@ -32,10 +33,13 @@ def open_answers(case: Case, symptoms: Sequence[Finding]) -> Iterator[Finding]:
     known = [*wrong_credits(case), *contradictions(case)]
     left = (symptom for symptom in symptoms if not any(explains(one, symptom) for one in known))
     for symptom in islice(left, 1):
-        yield symptom if symptom.candidates else none_known(symptom)
+        if symptom.diagnosis != UNDETERMINED:
+            yield judged(case, symptom)
+        else:
+            yield symptom if symptom.candidates else none_known(symptom)
     yield from known
     if broken and not symptoms:
-        yield law_broken(broken)
+        yield law_broken(case, broken)
 
 
 def none_known(symptom: Finding) -> Finding:
@@ -48,15 +52,21 @@ def none_known(symptom: Finding) -> Finding:
     )
 
 
-def law_broken(broken: Sequence[Checked]) -> Finding:
-    """Return the finding on laws that nothing else explains; the first in the card's order stands for all."""
+def law_broken(case: Case, broken: Sequence[Checked]) -> Finding:
+    """Return the finding on laws that nothing else explains; the first in the card's order stands for all.
+
+    A law of one FIFO has a place on the path: what is not right in it shows at the tap behind it.
+    """
     first = broken[0]
+    ways = case.facts.view.roles.ways
+    tap = next((way.exit for way in ways if f"frozen.{way.level}" in first.law.balance), None)
     more = f" So are {len(broken) - 1} more." if len(broken) > 1 else ""
     return Finding(
         LAW_BROKEN,
         f"{first.subject.text}: {first.law.name} is broken, and nothing that was found explains it: {first.law.text} "
         f"{first.why}.{more}",
         device=first.subject.device,
+        tap=tap,
         direction=f"{first.subject.device}->{first.subject.peer}" if first.subject.peer else None,
         flow=first.subject.flow,
         evidence=tuple(

@@ -50,7 +50,7 @@ def _credits(bound: Bound) -> Reading:
         return silent("the credits of that flow are not in the logs of both ends")
     log = facts.view.flow_log(mine.receiver)
     since_ps = _known_since(facts, mine)
-    if log is None or since_ps is None:
+    if log is None or since_ps is None or not len(mine.sent_credits):
         return silent(f"{mine.receiver}'s log does not hold every credit it sent")
     for account in (mine, *_accounts(bound)):
         others = _never_sent(account, since_ps)
@@ -61,8 +61,10 @@ def _credits(bound: Bound) -> Reading:
                 "sent so",
             )
     taken = int((mine.taken_credits.t_ps >= since_ps).sum())
-    if not taken or not len(mine.sent_credits):
-        return silent(f"{mine.sender} took no credit of that flow that {mine.receiver}'s log may hold")
+    if not taken:
+        return silent(
+            f"{mine.sender} took no credit of that flow that {mine.receiver}'s log may hold"
+        )
     return Reading("as-sent", f"all {taken} credits that {mine.sender} took had been sent so")
 
 
@@ -156,10 +158,17 @@ def _overflow(bound: Bound) -> Reading:
     count = view.count(device, "overflow", entry)
     if count is None:
         return silent(f"what {device}'s full FIFO lost was not read")
-    text, row = f"{device} counted {count} words lost at its full FIFO", view.count_row(device, "overflow", entry)
+    text, row = (
+        f"{device} counted {count} words lost at its full FIFO",
+        view.count_row(device, "overflow", entry),
+    )
     if bound.facts.overflowed(device):
         return Reading("lost", text, (row,))
-    return silent(f"{text}, with those from before the last arm") if count else Reading("kept", text, (row,))
+    return (
+        silent(f"{text}, with those from before the last arm")
+        if count
+        else Reading("kept", text, (row,))
+    )
 
 
 def _constant(bound: Bound) -> Reading:
@@ -179,6 +188,16 @@ def _constant(bound: Bound) -> Reading:
     return silent("the sender's books of that flow were not read")
 
 
+def _within(bound: Bound) -> Reading:
+    account, finding = _account(bound), bound.finding
+    sending = next((s for s in bound.case.sendings if s.account is account), None)
+    if account is None or sending is None or sending.history is None or not sending.history.starts:
+        return silent(f"what {bound.sender} had outstanding of flow {finding.flow} is not recorded")
+    worst = max(start.outstanding for start in sending.history.starts)
+    text = f"{account.sender} had up to {worst} words of flow {account.flow} outstanding, limit {account.limit}"
+    return Reading("kept" if worst <= (account.limit or 0) else "beyond", text)
+
+
 BOOKS: dict[str, Callable[[Bound], Reading]] = {
     "refusals": _refusals,
     "credits": _credits,
@@ -187,4 +206,5 @@ BOOKS: dict[str, Callable[[Bound], Reading]] = {
     "tap_count": _tap_count,
     "overflow": _overflow,
     "constant": _constant,
+    "within": _within,
 }

@@ -45,8 +45,9 @@ class Case:
 
     @cached_property
     def mending(self) -> tuple[WrongBit, ...]:
-        """The single bits of which each, were it another, would mend every broken law."""
-        return mending_bits(self.facts, self.laws, self.broken)
+        """The single bits of which each, were it another, would mend every broken law; not of what a log confirms."""
+        bits = mending_bits(self.facts, self.laws, self.broken)
+        return tuple(bit for bit in bits if not _logged(self.facts, bit))
 
     @cached_property
     def sendings(self) -> tuple[Sending, ...]:
@@ -85,3 +86,13 @@ class Case:
             for name in view.names
             if (causes := tuple(c for c in view.causes(name) if c not in (*_HARMLESS, peer)))
         }
+
+
+def _logged(facts: Facts, bit: WrongBit) -> bool:
+    """Tell whether a log's last credit of the flow tells the count that the register holds."""
+    side = {"frozen_flow.credited": "sender", "frozen_flow.reported": "receiver"}.get(bit.register)
+    for account in facts.accounts if side else ():
+        if (getattr(account, side or ""), account.flow) == (bit.device, *bit.indices):
+            credits = account.taken_credits if side == "sender" else account.sent_credits
+            return bool(len(credits)) and int(credits.freed[-1]) == bit.value
+    return False

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+
 from freezeframe.analyzers.diagnosis.fifo_words import imbalance_of
 from freezeframe.analyzers.evidence import verdict_text
 from freezeframe.analyzers.facts import RECEIVER_FIFO, SENDER_FIFO
@@ -17,6 +18,7 @@ from freezeframe.capture.registers.layouts import Kind
 _LATE_CYCLES = 64  # of the bus, from a packet's last word to its checker's count
 _CHECKS = ("bad-header", "bad-payload", "bad-length")
 _LANES = (0, 1)
+_SEQUENCE = 1 << 16
 
 
 def read(witness: str, bound: Bound) -> Reading:
@@ -85,6 +87,31 @@ def _other_tap(bound: Bound, tap: int) -> Reading:
     if as_before is False and as_behind is False:
         return Reading("otherwise", f"{source} has it neither as before nor as behind the stretch")
     return silent(f"{source}: what it has of the packet does not decide")
+
+
+def _packet_after(bound: Bound) -> Reading:
+    number, tap = bound.finding.packet, bound.tap
+    if number is None or tap is None:
+        return silent("which packet it was is not known")
+    counts = {}
+    for device, name in bound.facts.view.path(bound.sender, bound.receiver)[tap + 1 :]:
+        stream = bound.facts.view.stream(device, name)
+        seen = (
+            [p.seq for p in stream.packets if p.header_ok and p.seq is not None] if stream else []
+        )
+        later, earlier = (
+            any(0 < sign * (seq - number) % _SEQUENCE < _SEQUENCE // 2 for seq in seen)
+            for sign in (1, -1)
+        )
+        count = seen.count(number)
+        # Before a later packet is there it may still come; without an earlier one it may have been overwritten.
+        if stream is not None and (count > 1 or (later and (count or earlier))):
+            counts[stream.source] = count
+    if not counts:
+        return silent("no tap behind it recorded what came before it and after it")
+    most = max(counts.values())
+    text = ", ".join(f"{source} {count} times" for source, count in counts.items())
+    return Reading(("gone", "once")[most] if most < 2 else "twice", f"packet {number}: {text}")
 
 
 def _source(at: At | None) -> str:
@@ -301,6 +328,7 @@ _READ: dict[str, Callable[[Bound], Reading]] = {
     "length_at": lambda bound: _length(bound.behind),
     "tap_before": _tap_before,
     "tap_after": _tap_after,
+    "packet_after": _packet_after,
     "checker": _checker,
     "cause": _cause,
     "level": _level,

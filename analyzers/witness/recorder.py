@@ -115,6 +115,13 @@ def _odd_beside(
     if not after:
         return _odd_at_last(bound, tap, here, before)
     names = " and ".join(other[0].source for other in (*before, *after))
+    if (
+        not before
+        and _passes(here)
+        and any(other[1].bad for other in after)
+        and not any(map(_passes, after))
+    ):
+        return None  # it was right here, and came out wrong
     if before:
         why = f"{names}, before and behind it, agree on what the word is"
         return _Odd(bound, tap, here, *word, why, sure=True, seen_by=("tap_before", "tap_after"))

@@ -53,6 +53,10 @@ WITNESSES: dict[str, Vocabulary] = {
     "length_at": Vocabulary("the packet's length at its second tap, or at the one tap", _LENGTH),
     "tap_before": Vocabulary("the packet at the tap before the stretch", _STANDS),
     "tap_after": Vocabulary("the packet at the tap behind the stretch", _STANDS),
+    "packet_after": Vocabulary(
+        "how often the taps behind the place have the packet, by its number",
+        {"gone": "none has it", "once": "one time", "twice": "two times or more"},
+    ),
     "checker": Vocabulary(
         "the receiver's own counters of packets that fail its checks",
         {"counted": "it counted one", "not-counted": "they are 0"},
@@ -120,6 +124,10 @@ WITNESSES: dict[str, Vocabulary] = {
     "overflow": Vocabulary(
         "words that the receiver's full FIFO lost, as it counted them",
         {"lost": "at least one", "kept": "none"},
+    ),
+    "within": Vocabulary(
+        "what the sender had outstanding of the flow, against its limit",
+        {"kept": "never more than the limit", "beyond": "more than that"},
     ),
     "constant": Vocabulary(
         "the largest excess over the limit, against the credit that the sender waited for all the same",

@@ -44,6 +44,10 @@ CARD_ADVICE: dict[str, Advice] = {
             "Compare the counters of both taps: 'freezeframe check CAPTURE.ff --all'.",
         ),
     ),
+    "packet-duplicated": Advice(
+        "a packet came out of {place} once more",
+        ("Look at the read side and at what sends again there: a pointer that steps back, a retry.",),
+    ),
     "packets-reordered": Advice(
         "packets came out of {place} in another order",
         (
@@ -103,7 +107,7 @@ CARD_ADVICE: dict[str, Advice] = {
         ),
     ),
     "none-of-the-known": Advice(
-        "a packet changed in {place} as no general name says",
-        ("Compare the bytes of both taps.", _DECODE),
+        "something is wrong at {place} that no name accounts for",
+        ("Compare what stands at the taps around it.", _DECODE),
     ),
 }

@@ -21,6 +21,7 @@ from freezeframe.gui.cli.explanation_text import confidence_text
 from tests.analyzers.bench_pair import Crossing, Pair
 from tests.analyzers.conftest import Explain
 from tests.analyzers.damage import alter
+from tests.analyzers.diagnosis.test_general import OF_WHOLE_PACKETS
 from tests.analyzers.diagnosis.test_word_faults import PAY, busy
 
 QUIET = {"A": ["host"], "B": ["host"]}
@@ -224,7 +225,7 @@ def test_certain_is_what_was_right_every_time_and_often_enough(
 
 
 def test_each_fault_that_ships_has_a_file_of_its_own_and_names_what_would_show_it_wrong() -> None:
-    assert shipped().keys() == set(FAULTS) - {"none"}
+    assert shipped().keys() == set(FAULTS) - {"none"} | OF_WHOLE_PACKETS
     for fault in shipped().values():
         assert fault.witnesses and fault.falsifier and fault.doc and fault.needs
         assert set(fault.witnesses) <= WITNESSES.keys()
