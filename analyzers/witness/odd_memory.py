@@ -65,8 +65,17 @@ def odd_memories(case: Case) -> Iterator[tuple[int, Finding]]:
                 continue
             seen_by, why = _decided(case.facts, receiver, tap, stream, odd)
             finding = _finding(stream, f"{sender}->{receiver}", odd, seen_by, why)
+            if not seen_by and _right_alone(stream, odd):
+                continue
             if seen_by or (_bits(stream, odd) and _unchecked(case.facts, receiver, tap)):
                 yield len(odd), finding
+
+
+def _right_alone(stream: Stream, odd: Sequence[_Odd]) -> bool:
+    """Tell whether what a tap holds passes its checks, and with what the others have it would fail."""
+    return not _failing_beside(stream, odd, mended=False) and bool(
+        _failing_beside(stream, odd, mended=True)
+    )
 
 
 def _sides(streams: Sequence[Stream | None]) -> dict[tuple[int, int], SideBySide]:
