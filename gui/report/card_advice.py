@@ -46,7 +46,9 @@ CARD_ADVICE: dict[str, Advice] = {
     ),
     "packet-duplicated": Advice(
         "a packet came out of {place} once more",
-        ("Look at the read side and at what sends again there: a pointer that steps back, a retry.",),
+        (
+            "Look at the read side and at what sends again there: a pointer that steps back, a retry.",
+        ),
     ),
     "packets-reordered": Advice(
         "packets came out of {place} in another order",
