@@ -32,6 +32,9 @@ _HEAD = struct.Struct("<4sIQI")
 _NUMBERS = struct.Struct("<IQ")
 _LONGEST_B = 1 << 24
 _SEGMENT_B = 1 << 24
+_MOST_TRIED_B = (
+    1 << 30
+)  # of a segment: a second's work; what damage leaves takes a thousandth of it
 _NAME = re.compile(r"(\d{8})\.ffj")
 _LOCK = ".lock"
 
@@ -331,9 +334,14 @@ def _scan(segment: str, data: bytes, expected: int | None) -> Iterator[Frame | H
     wrong = None if at else 0  # where what is no frame begins
     view = memoryview(data)
     size_B = len(data)
+    tried_B = 0  # of what turned out to be no frame
     while at < size_B:
         found = _frame_at(view, at)
         if found is None:
+            tried_B += _claimed_B(view, at)
+            if tried_B > _MOST_TRIED_B:
+                wrong = at if wrong is None else wrong
+                break
             wrong = at if wrong is None else wrong
             at = data.find(_MARK, at + 1)
             if at < 0:
@@ -351,6 +359,12 @@ def _scan(segment: str, data: bytes, expected: int | None) -> Iterator[Frame | H
         at += _HEAD.size + len(payload)
     if wrong is not None:
         yield Hole(segment, wrong, size_B - wrong, None)
+
+
+def _claimed_B(view: memoryview, at: int) -> int:
+    """Return how many bytes had to be looked at to know that no frame begins here."""
+    size_B = int.from_bytes(view[at + 4 : at + 8], "little")
+    return size_B if view[at : at + 4] == _MARK and size_B <= len(view) - at else 0
 
 
 def _frame_at(view: memoryview, at: int) -> tuple[int, bytes] | None:

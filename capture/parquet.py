@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 
 # Columns of docs/formats.md section 8 that hold bits, not numbers.
 WORD_COLUMNS = ("data", "dest", "value")
+_MOST_VALUES = 1 << 25  # of a table that is read whole: 256 MiB
 
 
 def write_table(
@@ -155,9 +156,17 @@ def read_table(path: str | Path) -> pa.Table:
     """Read a table that `write_table` wrote, every page checked.
 
     Raises:
-        CaptureFormatError: there is no such file, it is not Parquet, or a page is damaged.
+        CaptureFormatError: there is no such file, it is not Parquet, a page is damaged, or it says that it has
+            more values than memory has room for.
     """
     try:
+        with pq.ParquetFile(path, memory_map=False) as file:
+            rows, columns = file.metadata.num_rows, file.metadata.num_columns
+        if rows * columns > _MOST_VALUES:
+            raise CaptureFormatError(
+                f"{path}: says that it has {rows} rows of {columns} columns; up to {_MOST_VALUES} values are read; "
+                "tables can be deleted and decoded again from the capture"
+            )
         # memory_map off: a file cut under a map ends the process instead of raising.
         return pq.read_table(path, page_checksum_verification=True, memory_map=False)
     except (OSError, pa.ArrowException) as error:

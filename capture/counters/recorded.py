@@ -157,7 +157,7 @@ class Recorded:
                 continue
             try:
                 yield json.loads(item.payload)
-            except ValueError:
+            except (ValueError, RecursionError):
                 self.missing.append(f"frame {item.number} is no JSON")
 
 

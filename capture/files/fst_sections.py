@@ -24,7 +24,7 @@ HEADER_MARK = bytes([_HEADER]) + _HEADER_B.to_bytes(8, "big")
 PACKED_MARK = bytes([_PACKED, 0, 0])  # of a length below 2^48
 _KNOWN = {0, 1, 2, 3, 4, 5, 6, 7, 8, _PACKED, _SKIP}
 _LENGTH_B = 8
-_MOST = 1 << 20  # a section of values is written every 128 MB or so
+_MOST = 1 << 18  # a section of values is written every 128 MB or so
 
 
 def whole_fst(path: str | Path) -> Path:

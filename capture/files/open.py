@@ -207,7 +207,7 @@ def _plain(
     if Path(path).is_dir() or not is_packed(path, format):
         yield path, settings
         return
-    place = unpacked(path)
+    place = unpacked(path, settings.progress)
     with named_as_given({str(place): str(path)}, settings) as told:
         yield place, told
 

@@ -12,7 +12,7 @@ import lzma
 import shutil
 import tempfile
 from collections.abc import Callable, Iterator
-from functools import cache, lru_cache
+from functools import lru_cache
 from pathlib import Path
 from typing import IO
 
@@ -21,6 +21,7 @@ from isal import isal_zlib
 from freezeframe.capture.code import code
 from freezeframe.capture.errors import CaptureFormatError, InputError
 from freezeframe.capture.files.source import first_bytes, open_file
+from freezeframe.capture.unpack_limit import check_unpacked
 
 _READ_B = 1 << 18
 _PIECE_B = 1 << 22
@@ -41,15 +42,20 @@ def is_packed(path: str | Path, format: str | None = None) -> bool:
     return bool(suffix) and (format != "binary" or Path(path).suffix.lower() == suffix)
 
 
-def unpacked(path: str | Path) -> Path:
+def unpacked(path: str | Path, progress: Callable[[int, int], None] | None = None) -> Path:
     """Return a file with what is packed in this one, under the name without ``.gz``, ``.xz`` or ``.zst``.
 
+    Args:
+        progress: called with packed bytes that are done, and packed bytes there are.
     Raises:
         InputError: it cannot be read, or the disk has no room for it.
         CaptureFormatError: it is damaged or cut.
     """
     stat = Path(path).stat()
-    return _unpacked(Path(path), stat.st_mtime_ns, stat.st_size)
+    key = (Path(path), stat.st_mtime_ns, stat.st_size)
+    if key not in _PLACES:
+        _PLACES[key] = _unpacked(Path(path), stat.st_size, progress)
+    return _PLACES[key]
 
 
 def write_unpacked(
@@ -58,9 +64,10 @@ def write_unpacked(
     """Write the pieces of a packed file to a temporary one of this name.
 
     Raises:
-        InputError: the disk has no room for it.
+        InputError: the disk has no room for it, or it is more than is unpacked (`unpack_limit`).
         CaptureFormatError: there are not the bytes that were promised, or a piece is damaged.
     """
+    check_unpacked(path, promised_B or 0, says=True)
     place = Path(tempfile.mkdtemp(dir=temporary_folder().name)) / name
     total_B = free_B = 0
     with place.open("xb") as out:
@@ -68,6 +75,11 @@ def write_unpacked(
             total_B += len(piece)
             if promised_B is not None and total_B > promised_B:
                 raise CaptureFormatError(f"{path}: unpacks to more than the {promised_B} B it says")
+            try:
+                check_unpacked(path, total_B)
+            except InputError:
+                place.unlink()
+                raise
             free_B -= len(piece)
             if free_B < 0:
                 free_B = shutil.disk_usage(place.parent).free // 2 - _LEFT_FREE_B
@@ -146,12 +158,21 @@ def _mark(head: bytes) -> bytes:
     return next((mark for mark in _SUFFIX if head.startswith(mark)), b"")
 
 
-@cache
-def _unpacked(path: Path, _changed_ns: int, _size_B: int) -> Path:
+_PLACES: dict[tuple[Path, int, int], Path] = {}  # a file, its time and size -> what was in it
+
+
+def _unpacked(path: Path, size_B: int, progress: Callable[[int, int], None] | None) -> Path:
     mark = _mark(first_bytes(path, 8))
     name = path.stem if path.suffix.lower() == _SUFFIX[mark] else path.name
+
+    def told(pieces: Iterator[bytes], file: IO[bytes]) -> Iterator[bytes]:
+        for piece in pieces:
+            yield piece
+            if progress is not None:
+                progress(file.tell(), size_B)
+
     with open_file(path) as file:
-        return write_unpacked(path, _PIECES[mark](path, file), name)
+        return write_unpacked(path, told(_PIECES[mark](path, file), file), name)
 
 
 @lru_cache(maxsize=1)

@@ -24,8 +24,8 @@ from freezeframe.capture.files.packed import temporary_folder
 from freezeframe.capture.folder.manifest import MANIFEST, MANIFEST_COPY
 
 SUFFIX = ".ff.zip"
-MAX_UNPACKED_B = 64 << 30
 _MEMBERS = 100_000
+_SALVAGED_B = 1 << 26  # of a damaged archive, what its packed members may unpack to
 _LOCAL, _ENTRY, _END = (
     struct.Struct("<4s5H3L2H"),
     struct.Struct("<4s6H3L5H2L"),
@@ -54,7 +54,7 @@ def place_of(path: Path | str) -> Path:
 
     Raises:
         CaptureFormatError: the archive is damaged, or its members overlap, stand twice or contradict themselves.
-        InputError: it unpacks to more than `MAX_UNPACKED_B`, or the disk has no room for it.
+        InputError: it unpacks to more than is unpacked (`unpack_limit`), or the disk has no room for it.
     """
     place = Path(path)
     if place.suffix.lower() != ".zip" or not place.is_file():
@@ -141,7 +141,7 @@ def _unpacked(path: Path, shown: Path, _changed_ns: int, _size_B: int) -> Path:
         lead = f"{prefix}/" if prefix else ""
         wanted = [n for n in archive.names if n.startswith(lead) and not n.endswith("/")]
         total_B = sum(archive.declared_B(name) for name in wanted)
-        _check(shown, wanted, total_B)
+        _check(shown, wanted)
         place = Path(tempfile.mkdtemp(dir=temporary_folder().name)) / _folder_name(path, prefix)
         free_B = shutil.disk_usage(temporary_folder().name).free
         if total_B > free_B:
@@ -157,12 +157,9 @@ def _unpacked(path: Path, shown: Path, _changed_ns: int, _size_B: int) -> Path:
     return place
 
 
-def _check(path: Path, names: list[str], total_B: int) -> None:
-    if total_B > MAX_UNPACKED_B or len(names) > _MEMBERS:
-        raise InputError(
-            f"{path}: says that it unpacks to {len(names)} files of {total_B} B; at most {_MEMBERS} files of "
-            f"{MAX_UNPACKED_B} B are unpacked"
-        )
+def _check(path: Path, names: list[str]) -> None:
+    if len(names) > _MEMBERS:
+        raise InputError(f"{path}: holds {len(names)} files; at most {_MEMBERS} are unpacked")
     for name in names:
         if not _NAME.fullmatch(name) or {"..", ".", ""} & set(name.split("/")):
             raise CaptureFormatError(
@@ -195,7 +192,20 @@ def _archive(members: list[Stored]) -> bytes:
 
 
 def _by_place(data: bytes) -> Iterator[tuple[int, Stored]]:
-    """Give every member with where its header begins, as the header says and as the directory says."""
+    """Give every member with where its header begins, as the header says and as the directory says.
+
+    All of them together have at most the bytes that whole members have twice, and `_SALVAGED_B` that unpack: a
+    directory in which many entries stand for the same bytes ends there.
+    """
+    left_B = 2 * len(data) + _SALVAGED_B
+    for at, stored in _stated(data):
+        left_B -= len(stored.data)
+        if left_B < 0:
+            return
+        yield at, stored
+
+
+def _stated(data: bytes) -> Iterator[tuple[int, Stored]]:
     at = -1
     while (at := data.find(_MARKS[0], at + 1)) >= 0:
         if at + _LOCAL.size > len(data):
@@ -228,7 +238,7 @@ def _member(
     if method == 8:
         inflate, data = zlib.decompressobj(-zlib.MAX_WBITS), b""
         try:
-            data = inflate.decompress(packed, 1 << 30)
+            data = inflate.decompress(packed, _SALVAGED_B)
         except zlib.error:
             data = _whole_part(packed)
     yield at, Stored(text, crc, data)
@@ -236,11 +246,14 @@ def _member(
 
 def _whole_part(packed: bytes) -> bytes:
     """Return what a damaged deflate stream gives up to its damage, within 256 B of it."""
-    inflate, parts = zlib.decompressobj(-zlib.MAX_WBITS), []
+    inflate, parts, left_B = zlib.decompressobj(-zlib.MAX_WBITS), [], _SALVAGED_B
     for at in range(0, len(packed), 256):
         try:
             parts.append(inflate.decompress(packed[at : at + 256], 1 << 24))
         except zlib.error:
+            break
+        left_B -= len(parts[-1])
+        if left_B < 0:
             break
     return b"".join(parts)
 

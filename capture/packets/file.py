@@ -97,6 +97,7 @@ class PacketFile:
         self._big = self._nano = False
         self._base = 0  # of the interfaces of this section
         self._known = np.zeros((0, kernels.INTERFACE_COLUMNS), np.int64)
+        self._known_room = np.zeros((16, kernels.INTERFACE_COLUMNS), np.int64)
         self._clock = np.zeros(3, np.int64)
         self._count = 0
         self._out = np.empty((6, MOST_PACKETS), np.int64)
@@ -272,7 +273,11 @@ class PacketFile:
     def _add(self, interface: Interface, resolution: int, offset_s: int) -> None:
         self.interfaces.append(interface)
         row = [interface.linktype, interface.snap_B, resolution, offset_s]
-        self._known = np.array([*self._known.tolist(), row], np.int64)
+        count = len(self.interfaces)
+        if count > len(self._known_room):  # a file may have 100,000: not a copy for each
+            self._known_room = np.concatenate([self._known_room, self._known_room])
+        self._known_room[count - 1] = row
+        self._known = self._known_room[:count]
 
     def _skip(self, length: int | None = None) -> bool:
         """Step over a block; return whether the file goes on so far."""

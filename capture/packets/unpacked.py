@@ -9,6 +9,8 @@ from pathlib import Path
 
 from isal import igzip_lib
 
+from freezeframe.capture.unpack_limit import check_unpacked
+
 _READ_B = 1 << 17
 _MADE_B = 1 << 16  # at a time: what is damaged takes no more than that with it
 
@@ -21,12 +23,14 @@ class Unpacked:
         self._member = _member()
         self._packed = b""
         self._begun = False
+        self._path, self._total_B = path, 0
 
     def readinto(self, buffer: memoryview, /) -> int:
         """Fill the front of ``buffer`` and return how many bytes that is; 0 at the end.
 
         Raises:
             OSError: the file is damaged within the next 64 KB, or ends inside a member.
+            InputError: it unpacks to more than is unpacked (`unpack_limit`).
         """
         while True:
             if self._member.eof:  # zeros may pad a member, as tar does
@@ -47,6 +51,8 @@ class Unpacked:
                 raise OSError(f"what is packed is damaged: {error}") from None
             self._packed = b""
             if made:
+                self._total_B += len(made)
+                check_unpacked(self._path, self._total_B)
                 buffer[: len(made)] = made
                 return len(made)
 

@@ -11,6 +11,7 @@ from types import ModuleType
 import typer
 
 from freezeframe.gui.cli.errors import reported
+from freezeframe.gui.cli.unpacking import UnpackingCommand
 from freezeframe.gui.cli.usage import OneLineGroup
 from freezeframe.gui.cli.verbs import VERBS, Verb
 
@@ -38,7 +39,8 @@ def build_app(verbs: Sequence[Verb] = VERBS) -> typer.Typer:
         if hasattr(module, "COMMANDS"):
             app.add_typer(_group(module), name=verb.name, short_help=verb.summary)
         else:
-            app.command(verb.name, short_help=verb.summary)(reported(module.run))
+            kind = UnpackingCommand if verb.unpacks else None
+            app.command(verb.name, short_help=verb.summary, cls=kind)(reported(module.run))
     return app
 
 

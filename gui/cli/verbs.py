@@ -23,6 +23,11 @@ class Verb(NamedTuple):
     file: str = ""  # where a module cannot be named as the verb
 
     @property
+    def unpacks(self) -> bool:
+        """Whether the verb reads files that may be packed, so that it has ``--max-unpacked``."""
+        return self.heading == _CAPTURE and self.name not in _NEVER_PACKED
+
+    @property
     def module(self) -> str:
         return f"freezeframe.gui.cli.{self.file or self.name.replace('-', '_')}"
 
@@ -32,6 +37,8 @@ _DEVICE = "A network card"
 _PROVOKE = "Provoke a network card"
 _CAPTURE = "A capture"
 _PROTOCOL = "A protocol"
+
+_NEVER_PACKED = ("capture", "decoders", "recording", "recover")
 
 VERBS: tuple[Verb, ...] = (
     Verb("demo", "Inject a fault into an emulated card, catch it, explain it.", _START),

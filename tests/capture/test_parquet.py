@@ -154,3 +154,15 @@ def test_a_full_disk_leaves_the_old_table_and_nothing_else(
         write_table(sample(2000), path)
     assert path.read_bytes() == before
     assert [p.name for p in tmp_path.iterdir()] == ["t.parquet"]
+
+
+def test_a_table_of_more_values_than_memory_holds_is_refused_before_it_is_read(
+    tmp_path: Path,
+) -> None:
+    zeros = pa.table({f"c{n}": pa.array([0] * (1 << 20), pa.int64()) for n in range(8)})
+    with pq.ParquetWriter(tmp_path / "bomb.parquet", zeros.schema, compression="zstd") as writer:
+        for _ in range(5):
+            writer.write_table(zeros)
+    assert (tmp_path / "bomb.parquet").stat().st_size < 1 << 20
+    with pytest.raises(CaptureFormatError, match="says that it has 5242880 rows of 8 columns"):
+        read_table(tmp_path / "bomb.parquet")

@@ -11,6 +11,7 @@ import pytest
 from freezeframe.gui.cli.verbs import VERBS
 from tests.gui.cli import run_inside
 
+OF_ALL_THAT_READ = "--max-unpacked"
 DOCS = Path(__file__).parents[2] / "docs"
 
 
@@ -25,12 +26,20 @@ def _verb_of_its_own(verb: str, rest: str) -> list[str]:
     return [word for word in rest.split()[:1] if word in getattr(module, "COMMANDS", {})]
 
 
+def test_the_option_of_all_verbs_that_read_files_is_explained_once() -> None:
+    text = (DOCS / "command-line.md").read_text()
+    assert text.count(f"**`{OF_ALL_THAT_READ} SIZE`**") == 1
+    having = [v.name for v in VERBS if v.unpacks]
+    assert all(OF_ALL_THAT_READ in run_inside(verb, "--help").out for verb in having)
+
+
 @pytest.mark.parametrize("verb", [verb.name for verb in VERBS])
 def test_every_verb_has_a_section_with_an_example_and_all_its_options(verb: str) -> None:
     section = sections()[verb]
     assert f"$ freezeframe {verb}" in section
     help_text = run_inside(verb, "--help").out
-    options = set(re.findall(r"--[a-z][a-z-]+", help_text.partition("Options:")[2])) - {"--help"}
+    options = set(re.findall(r"--[a-z][a-z-]+", help_text.partition("Options:")[2]))
+    options -= {"--help", OF_ALL_THAT_READ}
     missing = {option for option in options if f"`{option}" not in section}
     assert missing == set()
 

@@ -101,7 +101,7 @@ BEHIND = {
     ),
     "cut": (b"\x08\0\0", "3 B of a section; the file is cut"),
     "unfinished": (section(255, 0), "a section that was never finished: the simulation still runs"),
-    "no end": (section(255, 8) * (1 << 20), "more than 1048576 sections; the file is damaged"),
+    "no end": (section(255, 8) * (1 << 18), "more than 262144 sections; the file is damaged"),
 }
 
 
@@ -144,7 +144,11 @@ def test_a_file_that_is_packed_as_a_whole_gives_the_same(tmp_path: Path) -> None
         (lambda data: data[:9] + (99).to_bytes(8, "big") + data[17:], "to more than the 99 B"),
         (
             lambda data: data[:9] + (1 << 40).to_bytes(8, "big") + data[17:],
-            "and says 1099511627776",
+            "says that it unpacks to 1099511627776 B",
+        ),
+        (
+            lambda data: data[:9] + (1 << 30).to_bytes(8, "big") + data[17:],
+            "and says 1073741824 B",
         ),
         (lambda data: data[:40] + b"\0" * 9 + data[49:], "cannot be unpacked|byte 0x"),
     ],
