@@ -8,6 +8,7 @@ from freezeframe.decoders.trace.decode import Trace
 from freezeframe.gui.report.card_advice import CARD_ADVICE, Advice
 from freezeframe.gui.text import shell_word
 
+_CAPTURE = "CAPTURE.ff"  # in the advice; told by its path where that is known
 _REPEAT = (
     "Run 'freezeframe guard' to see whether the next freeze names the same tap, flow and word."
 )
@@ -201,6 +202,8 @@ def next_steps(
     """
     advice = _advice(finding)
     steps = advice.steps if advice else (_REPEAT,)
+    if capture is not None:
+        steps = tuple(step.replace(_CAPTURE, shell_word(str(capture.path))) for step in steps)
     if finding.next:
         steps = (f"What would tell most: {finding.next}", *steps)
     if finding.diagnosis != UNDETERMINED or capture is None:

@@ -125,6 +125,7 @@ class Pair:
     upsets: dict[tuple[str, str], list[tuple[int, int, int]]] = field(default_factory=dict)
     """Bits that are turned over when all is stored: a kind, which record of it, and the bit of that, 0-71."""
     post_ps: int = 2_000_000
+    source: str = "emu:"
 
     def __post_init__(self) -> None:
         self.random = random.Random(self.seed)
@@ -214,7 +215,7 @@ class Pair:
     def write(self, path: Path, devices: str = "AB") -> CaptureFolder:
         """Write the capture folder and open it."""
         streams, end_ps = self._streams()
-        writer = CaptureWriter(path, source="emu:")
+        writer = CaptureWriter(path, source=self.source)
         for device in devices:
             writer.add_device(self._device(device, streams, end_ps))
         return CaptureFolder.open(writer.commit())

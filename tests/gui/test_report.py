@@ -327,11 +327,15 @@ def test_advice_first_names_what_can_still_be_had_of_this_freeze(capture: Captur
     gap = replace(capture.devices[0].memories["rx_enq"], gaps=[Gap(508, 4, "timeout")])
     holes = {**capture.devices[0].memories, "rx_enq": gap}
     first = replace(capture.devices[0], memories=holes)
-    part = SimpleNamespace(devices=[first, capture.devices[1]], manifest=capture.manifest)
+    part = SimpleNamespace(
+        devices=[first, capture.devices[1]], manifest=capture.manifest, path=capture.path
+    )
     again, *rest = next_steps(undetermined(), cast("CaptureFolder", part))
     assert again.endswith("freezeframe pull etherbone://192.0.2.7:1234 -o NAME.ff")
     assert tuple(rest) == general
-    alone = SimpleNamespace(devices=[capture.devices[0]], manifest=capture.manifest)
+    alone = SimpleNamespace(
+        devices=[capture.devices[0]], manifest=capture.manifest, path=capture.path
+    )
     both, *rest = next_steps(undetermined(), cast("CaptureFolder", alone))
     assert both.startswith("Pull both ends of the link")
     assert tuple(rest) == general

@@ -93,7 +93,7 @@ def test_a_bit_that_both_taps_hold_while_the_checker_counted_nothing_is_no_certa
     assert finding.diagnosis == "undetermined"
     assert finding.candidates == ("payload-bit-flip", "recorder-suspect")
     assert "Against it: B's payload_errors 0." in finding.text
-    assert finding.next.startswith("freezeframe guard ")
+    assert finding.next.startswith("freezeframe arm TARGET && freezeframe pull TARGET -o ")
 
 
 def test_of_a_full_fifo_nothing_is_laid_to_the_recorder(explained: Explain) -> None:

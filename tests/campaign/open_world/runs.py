@@ -35,7 +35,7 @@ POST_PS = (
     60_000_000_000  # from a host's freeze to standing still: a memory may wait for many records
 )
 SETTLE_PS = 10_000_000_000  # until the CRC tables of the largest memories are ready
-_FOLDER = "/dev/shm" if Path("/dev/shm").is_dir() else None
+FOLDER = "/dev/shm" if Path("/dev/shm").is_dir() else None
 
 
 class Job(NamedTuple):
@@ -69,24 +69,9 @@ def take(job: Job, folder: Path) -> Taken:
     Raises:
         NotShown: the fault did not come.
     """
-    profile = USUAL
-    if job.card >= 0:
-        path = folder / "card.toml"
-        path.write_text(as_toml(geometry(job.card)))
-        profile = str(path)
     start = time.process_time()
-    card = EmulatorTarget(
-        profile, job.fault, job.seed, load=job.load or None, access_ps=0, nonce=job.seed & 0xFFFF
-    )
-    if job.fault == "none":
-        card.run_until_frozen(CLEAN_PS)
-    elif not card.run_until_evident(LIMIT_PS):
-        raise NotShown(f"{job.fault}, seed {job.seed}")
-    if not card.frozen:
-        for device in open_devices(card):
-            freeze(device)
-        card.run_until_frozen(POST_PS)
-    card.advance(SETTLE_PS)
+    card = powered_up(job, folder)
+    run_to_freeze(card, job)
     emulated = time.process_time()
     truth = card.pair.truth
     pull(card, folder / "run.ff", freeze=False)
@@ -100,13 +85,42 @@ def take(job: Job, folder: Path) -> Taken:
     )
 
 
+def powered_up(job: Job, folder: Path) -> EmulatorTarget:
+    """Return the pair of a job as it comes up; the profile of a random card is written to ``folder``."""
+    profile = USUAL
+    if job.card >= 0:
+        path = folder / "card.toml"
+        path.write_text(as_toml(geometry(job.card)))
+        profile = str(path)
+    return EmulatorTarget(
+        profile, job.fault, job.seed, load=job.load or None, access_ps=0, nonce=job.seed & 0xFFFF
+    )
+
+
+def run_to_freeze(card: EmulatorTarget, job: Job) -> None:
+    """Run a pair until its fault has had time to show; freeze it where nothing has.
+
+    Raises:
+        NotShown: the fault did not come.
+    """
+    if job.fault == "none":
+        card.run_until_frozen(CLEAN_PS)
+    elif not card.run_until_evident(LIMIT_PS):
+        raise NotShown(f"{job.fault}, seed {job.seed}")
+    if not card.frozen:
+        for device in open_devices(card):
+            freeze(device)
+        card.run_until_frozen(POST_PS)
+    card.advance(SETTLE_PS)
+
+
 def run_job(job: Job) -> list[dict[str, Any]]:
     """Return the records of a run: one an answer, at least one for both ends and for each end alone."""
     same = {
         "world": job.world, "fault": job.fault, "load": job.load, "seed": job.seed, "card": job.card,
     }  # fmt: skip
     with (
-        tempfile.TemporaryDirectory(prefix="ff-open-", dir=_FOLDER) as folder,
+        tempfile.TemporaryDirectory(prefix="ff-open-", dir=FOLDER) as folder,
         warnings.catch_warnings(),
     ):
         warnings.simplefilter("ignore")

@@ -13,6 +13,7 @@ from freezeframe.emulator.profile import load_profile
 from tests.campaign.open_world.geometries import as_toml, geometry
 from tests.campaign.open_world.judge import placed_of, right_of
 from tests.campaign.open_world.listing import PAGE, listing
+from tests.campaign.open_world.next import measured, text_of
 from tests.campaign.open_world.report import diagram, page, reliability, wrong_and_certain
 from tests.campaign.open_world.run import COUNTING, TESTING, round_of
 from tests.campaign.open_world.runs import GEOMETRIES, LISTED, UNLISTED, Job, run_job
@@ -138,3 +139,14 @@ def test_the_page_counts_what_was_certain_and_wrong_and_names_it() -> None:
     assert "| certain and wrong, in 2 runs, both ends and one end | 1 | 0 |" in text
     assert "| word-omitted | word-duplicated 0.95 | both | 1 | seed 3 |" in text
     assert "| first world: named first | 1 of 2 (50.0 %) | 99.8 % |" in text
+
+
+def test_what_one_end_leaves_open_the_proposed_command_decides() -> None:
+    records = measured(Job(1, "payload-bit-flip", "light", 3))
+    assert records
+    for record in records:
+        assert record["ends"] in ("A", "B")
+        assert record["name"] == "undetermined"
+        assert record["command"] == f"freezeframe pull TARGET -o run-{record['ends']}-both.ff"
+        assert (record["then"], record["right"]) == ("payload-bit-flip", True)
+    assert f"The right name then: {len(records)} of {len(records)} (100.0 %)" in text_of(records, 1)
