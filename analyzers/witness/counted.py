@@ -1,6 +1,9 @@
 """Confidence from frequency: how often a name was right with a pattern of witnesses, counted and kept as data.
 
 Certain is only what was right every time, so many times; all else is printed with its count, below that.
+A pattern also counts by those that are weaker: the same but for witnesses that were silent where here they are for the
+name. What was right every time without a witness is right with it; so a pattern does not have to be met sixty times
+for each accident of what a memory still held.
 ``python -m tests.campaign.count`` counts anew.
 """
 
@@ -52,7 +55,34 @@ def counted_for(finding: Finding) -> Finding:
     """Return a finding with the confidence of its name and pattern; 0 and no count where they were never counted."""
     if finding.diagnosis == UNDETERMINED:
         return finding
-    count = counts().get(f"{finding.diagnosis}: {finding.pattern}")
+    count = count_of(finding.diagnosis, finding.pattern)
     if count is None or not count.of:
         return replace(finding, confidence=0.0, counted="")
     return replace(finding, confidence=count.confidence, counted=f"{count.right:,} of {count.of:,}")
+
+
+def count_of(name: str, pattern: str) -> Count | None:
+    """Return how often a name was right with a pattern, and with weaker ones that were right every time.
+
+    None where it was never counted itself: what was never met is nothing that anything was counted of.
+    """
+    own = counts().get(f"{name}: {pattern}")
+    if own is None or own.right < own.of:
+        return own
+    of = own.of
+    for key, count in counts().items():
+        other_name, _, other = key.partition(": ")
+        if other_name == name and count.right == count.of and _weaker(other, pattern):
+            of += count.of
+    return Count(of, of)
+
+
+def _weaker(pattern: str, than: str) -> bool:
+    """Tell whether a pattern is another one but for witnesses that are silent in it and for the name there."""
+    mine, theirs = pattern.split(" "), than.split(" ")
+    if pattern == than or len(mine) != len(theirs):
+        return False
+    return all(
+        one == other or (one[-1] == "?" and other[-1] == "+" and one[:-1] == other[:-1])
+        for one, other in zip(mine, theirs, strict=True)
+    )

@@ -221,6 +221,30 @@ def test_certain_is_what_was_right_every_time_and_often_enough(
     )
 
 
+def test_a_pattern_counts_by_the_weaker_ones_that_were_right_every_time(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    counted = {
+        "x: both compared words+ crc_at+": Count(5, 5),
+        "x: both compared words+ crc_at?": Count(50, 50),
+        "x: both compared words? crc_at?": Count(7, 7),
+        "x: both compared words? crc_at+": Count(300, 301),  # wrong once: it says nothing of others
+        "x: one compared words+ crc_at?": Count(900, 900),
+        "y: both compared words+ crc_at?": Count(900, 900),
+    }
+    monkeypatch.setattr(counts_of, "counts", lambda: counted)
+    found = {pattern: counts_of.count_of("x", f"both compared {pattern}") for pattern in (
+        "words+ crc_at+", "words+ crc_at?", "words? crc_at?", "words? crc_at+", "words- crc_at+"
+    )}  # fmt: skip
+    assert found == {
+        "words+ crc_at+": Count(62, 62),
+        "words+ crc_at?": Count(57, 57),
+        "words? crc_at?": Count(7, 7),
+        "words? crc_at+": Count(300, 301),
+        "words- crc_at+": None,
+    }
+
+
 # -- fault files -----------------------------------------------------------------------------------
 
 
