@@ -189,6 +189,11 @@ class Facts:
         cycle = self.view.cause_cycle(device)
         return (None, None) if cycle is None else self.when(device, cycle)
 
+    def first_caused(self) -> tuple[int | None, int | None]:
+        """Return ``(t_ps, t_uncertainty_ps)`` of the first cause of all devices: what counters tell came before it."""
+        known = [(t, unc) for t, unc in map(self.caused, self.view.names) if t is not None]
+        return min(known, key=lambda each: each[0], default=(None, None))
+
     def overflowed(self, receiver: str) -> bool:
         """Return whether the receiver's FIFO lost words in this recording because it was full."""
         entry = self.view.roles.rx.entry
@@ -274,14 +279,19 @@ def first_bad_taps(view: CaptureView, verdicts: Verdicts) -> list[str]:
             if counts is None:
                 continue
             if counts.bad:
-                good = f", all good at {before}" if before else ""
+                good = f", {before}" if before else ""
                 lines.append(
                     f"{sender}->{receiver}: the first bad tap is {device}.{tap}: {len(counts.bad)} of "
                     f"{counts.packets} packets fail a check (header CRC {counts.header_bad}, "
                     f"payload CRC {counts.payload_bad}, length {counts.length_bad}){good}"
                 )
                 break
-            before = f"{device}.{tap}"
+            checked = counts.packets - counts.unknown
+            if (
+                checked
+            ):  # of a tap that could not be read, or holds no whole packet, nothing is said
+                which = "all" if not counts.unknown else f"the {checked} that could be checked"
+                before = f"{which} good at {device}.{tap}"
     return lines
 
 

@@ -322,12 +322,19 @@ def _omitted_at_both_taps(facts: Facts, between: BetweenTaps) -> Finding:
     text = (
         f"{where[0].upper()}{where[1:]} of packet {between.place.packet} ({between.diff.direction}, "
         f"flow {between.place.flow}) went into the {between.fifo} FIFO of {between.device} and did not "
-        f"come out: {up} has it, {down} goes on with the word after it. Everything else of the "
-        "packet is equal at both taps."
+        f"come out: {up} has it, {down} goes on with the word after it. "
+        f"{_rest(between.pair)}"
     )
     return pair_finding(
         facts, WORD_OMITTED, between, text, f"{up} and {down} differ by one word: {where}."
     )
+
+
+def _rest(pair: PacketPair) -> str:
+    """Return how much of a packet is known to be equal at both taps."""
+    if pair.up.whole and pair.down.whole:
+        return "Everything else of the packet is equal at both taps."
+    return f"All else of it that both taps recorded, {pair.compared} words, is equal."
 
 
 def _omitted_at_one_tap(facts: Facts, lone: Alone) -> Finding:
@@ -371,7 +378,7 @@ def _duplicated_at_both_taps(facts: Facts, between: BetweenTaps) -> Finding:
     text = (
         f"A word of packet {between.place.packet} ({between.diff.direction}, flow {between.place.flow}) "
         f"came twice out of the {between.fifo} FIFO of {between.device}: {down} has its second copy as "
-        f"{where}, {up} has it once. Everything else of the packet is equal at both taps."
+        f"{where}, {up} has it once. {_rest(between.pair)}"
     )
     how = f"{down} has one word more than {up}: the second copy is {where}."
     return pair_finding(facts, WORD_DUPLICATED, between, text, how)

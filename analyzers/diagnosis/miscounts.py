@@ -137,7 +137,7 @@ def _miscount_finding(facts: Facts, miscount: Miscount) -> Finding:
         if miscount.sending
         else f"{sender} gets back less credit than it used"
     )
-    t_ps, unc_ps = facts.caused(device)
+    t_ps, unc_ps = facts.first_caused()
     return Finding(
         diagnosis=HEADER_MISCOUNTED,
         text=(
@@ -258,14 +258,14 @@ def _optimistic_finding(facts: Facts, sending: Sending, excess: int) -> Finding:
             if t_ps is None:
                 t_ps, unc_ps = stream.when(start.departure.position)
     if t_ps is None:
-        t_ps, unc_ps = facts.caused(account.receiver)
+        t_ps, unc_ps = facts.first_caused()
     return Finding(
         diagnosis=CREDIT_TOO_OPTIMISTIC,
         text=(
             f"{account.sender} had {(account.limit or 0) + excess} words of flow {account.flow} outstanding "
             f"where {account.limit} are allowed, {excess} more, and its counters had not wrapped. The limit "
             f"fits {account.receiver}'s FIFO and the books agree with the taps: it takes the free space "
-            "for larger than its credits say."
+            "for larger than its credits say, or does not look at it."
         ),
         device=account.sender,
         direction=account.direction,

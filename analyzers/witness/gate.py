@@ -109,11 +109,12 @@ def rank(finding: Finding) -> int:
 
 
 def _falsifier(declared: Declared, witnesses: tuple[Witness, ...]) -> str:
-    """Return what would have shown a name wrong, and what was seen where one looked."""
+    """Return what would have shown a name wrong, what was seen where one looked, and where one could not look."""
     if not declared.falsifier:
         return ""
     seen = [witness.text for witness in witnesses if witness.says is Says.FOR]
-    looked = (
-        f" It was looked at: {'; '.join(seen)}." if seen else " None of that could be looked at."
-    )
-    return f"It would be wrong if {declared.falsifier}.{looked}"
+    unseen = [f"{w.name} ({w.text})" for w in witnesses if w.says is Says.SILENT]
+    looked = f" It was looked at: {'; '.join(seen)}." if seen else ""
+    blind = f" Not looked at: {'; '.join(unseen)}." if unseen else ""
+    none = "" if seen else " None of that could be looked at."
+    return f"It would be wrong if {declared.falsifier}.{looked}{none}{blind}"

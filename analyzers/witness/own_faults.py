@@ -79,8 +79,8 @@ def _judged(case: Case, fault: Declared, claim: General) -> Finding | None:
     says = [witness.says for witness in witnesses]
     if Says.AGAINST in says or Says.FOR not in says:
         return None
-    what, unit, at = claim.key
-    text = f"{fault.doc or fault.name} It was seen as: {what}, {unit}, at {at}."
+    doc = fault.doc if fault.doc.endswith((".", "!", "?")) or not fault.doc else f"{fault.doc}."
+    text = f"{doc} Here {_in_words(*claim.key)}.".lstrip()
     return replace(
         claim.seen,
         diagnosis=fault.name,
@@ -90,6 +90,27 @@ def _judged(case: Case, fault: Declared, claim: General) -> Finding | None:
         pattern=pattern_of(case, claim.seen, witnesses),
         falsifier=f"It would be wrong if {fault.falsifier}." if fault.falsifier else "",
     )
+
+
+def _in_words(what: str, unit: str, at: str) -> str:
+    """Return a general claim as the end of a sentence."""
+    if unit == "law":
+        return f'the law "{at}" is broken'
+    if unit == "card":
+        return f"a card froze for {at}"
+    place = f"between {at.replace('->', ' and ')}" if "->" in at else f"at {at}"
+    one = f"a {unit}"
+    said = {
+        "altered": f"{one} changed",
+        "omitted": f"{one} was lost",
+        "duplicated": f"{one} came twice",
+        "moved": f"{unit}s were lost, added or moved",
+        "missing": f"{one} went in and did not come out",
+        "extra": f"{one} came out that had not gone in",
+        "reordered": f"{unit}s changed places",
+        "bad": f"{one} failed its checks",
+    }
+    return f"{said.get(what, f'{one} was {what}')} {place}"
 
 
 def learned(good: CaptureFolder, bad: CaptureFolder, name: str, called: str) -> str:
@@ -120,8 +141,8 @@ def learned(good: CaptureFolder, bad: CaptureFolder, name: str, called: str) -> 
     also = "; ".join(" ".join(claim.key) for claim in alone[1:])
     lines = [
         f'name = "{name}"',
-        f'doc = "Learned from {bad.path.name} beside {good.path.name}; explain said {called}."',
-        f'falsifier = "another capture of it has not {" ".join(first.key)}"',
+        f'doc = "Learned from {bad.path.name} beside {good.path.name}, where explain said {called}."',
+        f"falsifier = 'no capture of it showed that {_in_words(*first.key)}'",
         f"# In {good.path.name} this claim stood 0 times; in {bad.path.name} alone stood also: {also or 'nothing'}.",
         "",
         "[claim]",

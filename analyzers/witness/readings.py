@@ -38,14 +38,15 @@ def _words(bound: Bound) -> Reading:
     ops = [edit.op for edit in pair.edits]
     if not ops:
         return Reading("equal", f"{names} agree")
+    many = f"{len(ops)} word{'s' * (len(ops) > 1)}"
     if all(op is Op.ALTERED for op in ops):
-        return Reading("altered", f"{names} differ in {len(ops)} word{'s' * (len(ops) > 1)}")
-    one = (
-        {Op.OMITTED: "omitted", Op.DUPLICATED: "duplicated"}.get(ops[0]) if len(ops) == 1 else None
-    )
-    return Reading(
-        one or "moved", f"{names} differ in {len(ops)} word{'s' * (len(ops) > 1)}, not in place"
-    )
+        return Reading("altered", f"{names} have {many} otherwise, all in place")
+    behind = bound.behind[0].source if bound.behind is not None else "the second"
+    if ops == [Op.OMITTED]:
+        return Reading("omitted", f"of {names}, {behind} lacks one word, and has the rest")
+    if ops == [Op.DUPLICATED]:
+        return Reading("duplicated", f"of {names}, {behind} has one word twice, and the rest once")
+    return Reading("moved", f"{names} differ in {many}, not in place")
 
 
 def _crc(at: At | None) -> Reading:

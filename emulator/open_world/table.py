@@ -243,7 +243,7 @@ def _flow_control() -> Iterator[Entry]:
             A,
             True,
             "data",
-            over,
+            (*over, "credit-too-optimistic"),
             "A sends without looking at the credit",
         ),
         (

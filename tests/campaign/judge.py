@@ -31,7 +31,8 @@ class Verdict:
 
 @dataclass
 class PairVerdict:
-    """``counts``: the second fault struck before the freeze. ``both``: both are among the first three findings.
+    """``counts``: the second fault struck before the freeze. ``both``: both are among the first three findings, by
+    their names or as the first of a set that is not decided.
 
     ``missing``: those of the two that are not. ``other``: names of neither that were given.
     """
@@ -80,10 +81,12 @@ def judge_pair(run: Run) -> PairVerdict:
         for one in run.truth["injections"]
         if one["before_freeze"] and one["generation"] == last
     }
-    said = tuple(finding["diagnosis"] for finding in run.said["both"])
+    # A set is judged by the name that stands first in it: it is said that it is one of these.
+    said = tuple((f["candidates"] or [f["diagnosis"]])[0] for f in run.said["both"])
+    named = {finding["diagnosis"] for finding in run.said["both"]}
     first = said[:_FIRST]
     missing = tuple(name for name in names if name not in first)
-    other = tuple(name for name in said if name not in (*names, *OPEN))
+    other = tuple(sorted(named - {*names, *OPEN}))
     return PairVerdict(wanted <= struck, not missing, said, missing, other)
 
 

@@ -37,8 +37,8 @@ def listing() -> str:
         *(f"| {kind} | {counts[kind]} | {text} |" for kind, text in _KINDS.items()),
         "",
         "An answer is right when its name is one of *fair names*, and wrong when it is any other; `undetermined` is "
-        "neither. Fair are general names ([diagnosis.md](diagnosis.md)) that are true of the mechanism, and names of "
-        "the eighteen that a recording cannot tell from it.",
+        "neither. Fair are general names ([card-explain.md](card-explain.md)) that are true of the mechanism, and "
+        "names of the eighteen that a recording cannot tell from it.",
         "",
         f"{len(IN_VERILOG)} are to be had in the example cards in Verilog, too (`freezeframe sim-board --fault NAME`); "
         "[their campaign](campaign-open-rtl.md).",
