@@ -7,6 +7,8 @@ x86-64). Slices and numpy may copy several words at once or byte by byte, which 
 wrongly or not at all. A load from a PCI device takes about a microsecond, so that the loop over
 words in Python does not show.
 
+The BAR is mapped for reading alone until the first write, so that nothing that reads can change a card.
+
 Source: Linux, Documentation/PCI/sysfs-pci.rst; CPython 3.11, Objects/memoryobject.c.
 """
 
@@ -64,7 +66,7 @@ def open_pci(url: str) -> PciTarget:
 
 
 class PciTarget:
-    """A BAR mapped into this process; for one thread at a time."""
+    """A BAR mapped into this process, for writing from the first write on; for one thread at a time."""
 
     def __init__(
         self,
@@ -80,7 +82,9 @@ class PciTarget:
         self._base = base
         device = sysfs / "bus" / "pci" / "devices" / address
         _check_device(self.url, device, sysfs)
-        self._map = _mapped(self.url, device, bar, base)
+        self._place = (device, bar, base)
+        self.is_writable = False
+        self._map = _mapped(self.url, *self._place, write=False)
         self._words: memoryview | None = memoryview(self._map).cast("I")
 
     def read(self, addresses: Words | Sequence[int]) -> Words:
@@ -100,10 +104,11 @@ class PciTarget:
 
         Raises:
             BusError: an address lies beyond the BAR; nothing was written.
+            TargetError: the BAR is ours to read and not to write.
         """
         first, data = checked_write(address, words, self._base)
-        mapped = self._opened()
-        self._inside(first + 4 * np.arange(len(data), dtype=np.int64), len(mapped))
+        self._inside(first + 4 * np.arange(len(data), dtype=np.int64), len(self._opened()))
+        mapped = self._for_writing()
         for place, word in enumerate((data.byteswap() if _SWAPPED else data).tolist(), first >> 2):
             mapped[place] = word
 
@@ -113,6 +118,14 @@ class PciTarget:
             self._words.release()
             self._words = None
             self._map.close()
+
+    def _for_writing(self) -> memoryview:
+        """Return the BAR mapped for writing, from the first write on."""
+        if not self.is_writable:
+            mapped = _mapped(self.url, *self._place, write=True)
+            self.close()
+            self._map, self._words, self.is_writable = mapped, memoryview(mapped).cast("I"), True
+        return self._opened()
 
     def _opened(self) -> memoryview:
         if self._words is None:
@@ -148,7 +161,7 @@ def _check_device(url: str, device: Path, sysfs: Path) -> None:
         )
 
 
-def _mapped(url: str, device: Path, bar: int, base: int) -> mmap.mmap:
+def _mapped(url: str, device: Path, bar: int, base: int, *, write: bool) -> mmap.mmap:
     resource = device / f"resource{bar}"
     if not resource.exists():
         there = sorted(p.name[8:] for p in device.glob("resource[0-5]"))
@@ -157,7 +170,7 @@ def _mapped(url: str, device: Path, bar: int, base: int) -> mmap.mmap:
             + (f"it has bar{', bar'.join(there)}" if there else "it has none at all")
         )
     try:
-        fd = os.open(resource, os.O_RDWR | os.O_SYNC | os.O_CLOEXEC)
+        fd = os.open(resource, (os.O_RDWR if write else os.O_RDONLY) | os.O_SYNC | os.O_CLOEXEC)
     except PermissionError as error:
         raise TargetError(
             f"{url}: {resource} is not yours to open; run with sudo, or let your group in by "
@@ -173,7 +186,7 @@ def _mapped(url: str, device: Path, bar: int, base: int) -> mmap.mmap:
                 f"{url}: BAR {bar} has {size_B} B; the identity registers alone end at "
                 f"{base + _IDENTITY_B} B (device 0 at {base:#x}); is it another BAR?"
             )
-        return mmap.mmap(fd, size_B & ~3)
+        return mmap.mmap(fd, size_B & ~3, access=mmap.ACCESS_WRITE if write else mmap.ACCESS_READ)
     except (OSError, ValueError) as error:
         raise TargetError(
             f"{url}: {resource} cannot be mapped: {error}; a kernel that is locked down (Secure "

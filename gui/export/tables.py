@@ -19,6 +19,7 @@ from pyarrow import csv
 from freezeframe.capture.files.edges import Edges
 from freezeframe.capture.parquet import write_table
 from freezeframe.gui.export.material import Material, Wrote, different, times_ps
+from freezeframe.gui.export.safe_csv import safe_cell, safe_column
 from freezeframe.gui.export.signals import Signals
 
 _COUNTED = ("packet", "first_row")  # columns whose table counts rows, or is counted
@@ -40,8 +41,8 @@ def write_csv(material: Material, paths: Sequence[Path]) -> Wrote:
 
     A bus of samples is named with its range, ``data[7:0]``, without which a number says nothing of
     its bits to who reads the table again.
-    Null is empty, and an empty text is ``""``. Whole numbers are written as such, whatever their
-    size.
+    Text that a spreadsheet would take for a formula is made safe (`safe_csv`). Null is empty, and an empty text is
+    ``""``. Whole numbers are written as such, whatever their size.
     """
 
     def write(path: Path, schema: pa.Schema, tables: Iterator[pa.Table]) -> None:
@@ -132,7 +133,7 @@ def _edge_tables(
 
 
 def _as_text_schema(schema: pa.Schema) -> pa.Schema:
-    return pa.schema([pa.field(field.name, _text_type(field.type)) for field in schema])
+    return pa.schema([pa.field(safe_cell(field.name), _text_type(field.type)) for field in schema])
 
 
 def _text_type(kind: pa.DataType) -> pa.DataType:
@@ -146,10 +147,10 @@ def _as_text(table: pa.Table) -> pa.Table:
     columns = []
     for field, column in zip(table.schema, table.columns, strict=True):
         wanted = _text_type(field.type)
-        if wanted == field.type:
+        if kinds.is_dictionary(field.type) or kinds.is_string(field.type):
+            columns.append(safe_column(column))
+        elif wanted == field.type:
             columns.append(column)
-        elif kinds.is_dictionary(field.type) or kinds.is_string(field.type):
-            columns.append(column.cast(wanted))
         else:
             columns.append(pa.array([_text(value) for value in column.to_pylist()], wanted))
     return pa.Table.from_arrays(columns, schema=_as_text_schema(table.schema))

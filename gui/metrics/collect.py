@@ -24,6 +24,7 @@ from prometheus_client.registry import Collector
 
 from freezeframe.capture.counters.contract import Counter, Sample
 from freezeframe.capture.counters.reader import SourceReader
+from freezeframe.gui.text import printable
 
 _STATES = ("idle", "armed", "triggered", "frozen")
 
@@ -51,17 +52,17 @@ class SourcesCollector(Collector):
         families: dict[str, Any] = {}
         for reader in self._readers:
             answers = is_up(reader)
-            up.add_metric([reader.url], float(answers))
+            up.add_metric([printable(reader.url)], float(answers))
             age_ns = reader.age_ns()
             if age_ns is not None:
-                age.add_metric([reader.url], age_ns / 1e9)
+                age.add_metric([printable(reader.url)], age_ns / 1e9)
             sample = reader.last
             if answers and sample is not None:
                 for key, value in sample.values.items():
                     counter = reader.source.counters.get(key)
                     if counter is not None:
                         _add(families, reader.url, counter, value)
-                _add_recorders(families, reader.url, sample)
+                _add_recorders(families, printable(reader.url), sample)
         yield up
         yield age
         yield from families.values()
@@ -79,9 +80,10 @@ def _add(families: dict[str, Any], url: str, counter: Counter, value: int) -> No
             else ""
         )
         # The unit is in the text: as a suffix of the name it would be there twice for half of them.
-        help_text = _SHARED_HELP.get(counter.metric, counter.help + unit)
+        help_text = _SHARED_HELP.get(counter.metric, printable(counter.help + unit))
         family = families[counter.metric] = kind(name, help_text, labels=names)
-    family.add_metric([url, *(text for _, text in counter.labels)], value)
+    # What a driver calls its counters is shown in terminals, too: no control character goes there.
+    family.add_metric([printable(url), *(printable(text) for _, text in counter.labels)], value)
 
 
 # Families whose members each have a text of their own.

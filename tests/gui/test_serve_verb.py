@@ -23,6 +23,7 @@ from freezeframe.capture.counters.contract import Counter, Sample
 from freezeframe.capture.errors import InputError
 from freezeframe.capture.registers.map_table import COUNTER_DOCS
 from freezeframe.gui.metrics.http import MetricsServer, is_loopback, read_token
+from freezeframe.gui.text import printable
 from tests.capture.counters.made_tree import made_tree
 from tests.capture.counters.played import PlayedReader, PlayedSource, counter
 from tests.capture.recorder.fake_recorder import FakeRecorder
@@ -85,7 +86,8 @@ def test_metrics_carry_name_help_and_labels() -> None:
     assert found["freezeframe_up", (("source", "made:a"),)] == 1
     assert "# HELP freezeframe_card_tx_total Words sent" in text
     assert "# TYPE freezeframe_card_tx_total counter" in text
-    statistic = ("statistic", HOSTILE + '"\\\n')
+    statistic = ("statistic", printable(HOSTILE + '"\\\n'))
+    assert not any(char < " " and char != "\n" for char in text)
     assert found["freezeframe_netdev_driver_total", (("source", "made:a"), statistic)] == 1
     state = (("device", "B"), ("freezeframe_recorder_state", "frozen"), ("source", "made:a"))
     assert found["freezeframe_recorder_state", state] == 1

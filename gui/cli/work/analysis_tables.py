@@ -11,6 +11,7 @@ from freezeframe.analyzers.analysis import AnalysisResult
 from freezeframe.capture.errors import InputError
 from freezeframe.capture.parquet import write_table
 from freezeframe.gui.export.place import check_output, new_files
+from freezeframe.gui.export.safe_csv import safe_frame
 
 
 def write_tables(
@@ -47,6 +48,6 @@ def write_tables(
 
 def _write(frame: pd.DataFrame, path: Path, form: str) -> None:
     if form == "csv":
-        frame.to_csv(path, index=False)
+        safe_frame(frame).to_csv(path, index=False)
         return
     write_table(frame, path)

@@ -21,6 +21,7 @@ from freezeframe.capture.counters.recording import LINES
 from freezeframe.capture.errors import InputError
 from freezeframe.capture.parquet import write_batches
 from freezeframe.gui.cli.output import count_text, emit_json, table
+from freezeframe.gui.export.safe_csv import safe_column
 from freezeframe.gui.places import refuse_evidence, refuse_taken, write_whole
 from freezeframe.gui.plots.figures import drawings
 from freezeframe.gui.plots.picture import picture_png, picture_svg
@@ -242,7 +243,11 @@ def _write_table(recorded: Recorded, what: str, output: Path) -> int:
     )
     with pyarrow.csv.CSVWriter(made, texts) as writer:
         for piece in chosen():
-            writer.write_table(piece.cast(texts))
+            plain = piece.cast(texts)
+            for place, field in enumerate(texts):
+                if pa.types.is_string(field.type):
+                    plain = plain.set_column(place, field, safe_column(plain.column(place)))
+            writer.write_table(plain)
     write_whole(output, made.getvalue().to_pybytes())
     return rows
 
