@@ -51,9 +51,13 @@ from freezeframe.analyzers.witness.looked import looked_at, not_seen
 from freezeframe.analyzers.witness.next_step import next_command
 from freezeframe.analyzers.witness.own_faults import matched
 from freezeframe.analyzers.witness.suspects import in_whole, upset_memories
+from freezeframe.analyzers.witness.qualified import not_usable
+from freezeframe.analyzers.witness.qualified import told as told_of
 from freezeframe.capture.card.roles import EVENT_LOG, Roles
+from freezeframe.capture.errors import InputError
 from freezeframe.capture.folder.reader import CaptureFolder, as_recording
 from freezeframe.capture.notebook import ShownInNotebooks
+from freezeframe.capture.qualification import Qualification
 from freezeframe.capture.time_text import format_ps
 from freezeframe.capture.timebase import PS_PER_S
 from freezeframe.decoders.trace.decode import Trace
@@ -106,6 +110,7 @@ class Explanation(ShownInNotebooks):
     ``looked_at``: what the answer rests on; ``not_seen``: why "no fault found" would not be true.
     ``waits``: who waited for credit of whom where that was no fault. ``stands``: the parts that stood still at the
     freeze, the first of which the others wait for.
+    ``qualified``: which qualification of the card was used, and what is off by it; why one was not.
     ``trace`` is the decoded recording that the rows of the evidence point into. ``reaches``: how much of the
     recording each event log holds. ``not_asked``: a line for each diagnosis for which the card has no ground.
     """
@@ -119,6 +124,7 @@ class Explanation(ShownInNotebooks):
     not_seen: tuple[str, ...] = ()
     waits: tuple[Stall, ...] = ()
     stands: tuple[Stand, ...] = ()
+    qualified: tuple[str, ...] = ()
 
     @property
     def stalls(self) -> tuple[str, ...]:
@@ -159,6 +165,7 @@ class Explanation(ShownInNotebooks):
             "notes": list(self.notes),
             "event_logs": [reach.to_json() for reach in self.reaches],
             "not_asked": list(self.not_asked),
+            "qualified": list(self.qualified),
         }
 
 
@@ -166,6 +173,7 @@ def explain(
     capture: CaptureFolder | Path | str,
     devices: Sequence[str] | None = None,
     own: Sequence[Declared] = (),
+    qualified: Qualification | None = None,
 ) -> Explanation:
     """Return what went wrong in a capture, best finding first; no finding for a clean one.
 
@@ -174,11 +182,19 @@ def explain(
         devices: names of the devices whose recordings may be used; all without. With one end only the
             answer is right or ``undetermined``.
         own: faults of one's own, which are looked for as well.
+        qualified: what was measured of these cards (`freezeframe.capture.qualification`).
     Raises:
-        InputError: the capture cannot be opened, has no such device, or its card not what an own fault needs.
+        InputError: the capture cannot be opened, has no such device, its card not what an own fault needs, or the
+            qualification is of another card or build.
         CaptureFormatError: a device states a clock of 0 Hz.
     """
-    view = CaptureView(as_recording(capture), devices)
+    folder = as_recording(capture)
+    why_not = "" if qualified is None else not_usable(folder, qualified)
+    if why_not:
+        raise InputError(
+            f"{qualified.path if qualified else ''}: says nothing of {folder.path}: {why_not}"
+        )
+    view = CaptureView(folder, devices, None, qualified)
     trace = view.trace
     off = not_asked(view.roles.card)
     case = Case(Facts(view))
@@ -217,6 +233,7 @@ def explain(
         tuple(not_seen(case)),
         tuple(healthy),
         case.stands,
+        () if qualified is None else tuple(told_of(qualified)),
     )
 
 

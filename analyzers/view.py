@@ -13,6 +13,7 @@ Source: docs/formats.md section 3, "Loop-back": sequence numbers begin from 0; s
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 from functools import cached_property
 from typing import NamedTuple
 
@@ -31,7 +32,8 @@ from freezeframe.analyzers.streams import (
 from freezeframe.capture.card.roles import EVENT_LOG, Roles, Way
 from freezeframe.capture.errors import InputError
 from freezeframe.capture.folder import CaptureFolder, DeviceCapture, looped_back, peers_of
-from freezeframe.capture.registers.layouts import Kind, LinkCode
+from freezeframe.capture.qualification import Qualification
+from freezeframe.capture.registers.layouts import DOMAIN_NAMES, Kind, LinkCode, PacketFlag
 from freezeframe.capture.time_text import format_ps
 from freezeframe.capture.timebase import PS_PER_S
 from freezeframe.decoders.trace.decode import Trace, decode_capture
@@ -50,12 +52,14 @@ class CaptureView:
         folder: CaptureFolder,
         devices: Sequence[str] | None = None,
         trace: Trace | None = None,
+        qualified: Qualification | None = None,
     ) -> None:
         """Take a capture.
 
         Args:
             devices: names of the devices to look at; None for all.
             trace: these devices, where they are decoded already.
+            qualified: what was measured of these cards; see `freezeframe.analyzers.witness.qualified`.
         Raises:
             InputError: the capture has no such device, or none was named.
         """
@@ -69,7 +73,8 @@ class CaptureView:
             raise InputError(
                 f"{folder.path}: no device was named; the capture holds {', '.join(known)}"
             )
-        self.folder = folder
+        self.folder = folder if qualified is None else with_crystals(folder, qualified)
+        self.qualified = qualified
         self.chosen = None if devices is None else tuple(devices)
         self.devices: tuple[DeviceCapture, ...] = tuple(
             device for device in folder.devices if devices is None or device.name in devices
@@ -81,6 +86,7 @@ class CaptureView:
         """Return the view with other frozen registers in its devices: what was recorded, and decoded, is the same."""
         folder = CaptureFolder(self.folder.path, self.folder.manifest, devices)
         other = CaptureView(folder, self.chosen, self.trace)
+        other.qualified = self.qualified
         other.streams, other.logs = self.streams, self.logs
         return other
 
@@ -116,7 +122,19 @@ class CaptureView:
     @cached_property
     def streams(self) -> dict[tuple[str, str], Stream]:
         """The words of each tap that recorded every kind of word, by device and tap."""
-        return streams_of(self.trace, self.devices, self._kinds, self.since_ps)
+        streams = streams_of(self.trace, self.devices, self._kinds, self.since_ps)
+        return {at: stream for at, stream in streams.items() if not self.unsound("bits", *at)}
+
+    def unsound(self, what: str, device: str, part: str = "") -> str:
+        """Return why something does not hold on this card, by its qualification; empty where it does or was not asked.
+
+        Args:
+            what: of `freezeframe.capture.qualification.CHECKS`; part: of the device, any where it is empty.
+        """
+        for check in self.qualified.failed if self.qualified is not None else ():
+            if (check.what, check.device) == (what, device) and part in ("", check.part):
+                return f"{check.text}, by {self.qualified.said if self.qualified else ''}"
+        return ""
 
     @cached_property
     def logs(self) -> dict[str, EventLog]:
@@ -134,7 +152,13 @@ class CaptureView:
     @cached_property
     def switched_off(self) -> tuple[str, ...]:
         """What was not recorded because its kind was switched off, a sentence each."""
-        return tuple(_switched_off(self.devices, self._kinds))
+        unsound = (
+            f"{why}: its packets are not compared and not checked"
+            for device in self.devices
+            for tap in device.roles.taps
+            if (why := self.unsound("bits", device.name, tap))
+        )
+        return (*_switched_off(self.devices, self._kinds), *unsound)
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -280,6 +304,22 @@ class CaptureView:
         return self.peers.get(device)
 
 
+def with_crystals(folder: CaptureFolder, qualified: Qualification) -> CaptureFolder:
+    """Return a capture whose devices know how far their clocks are off, as that was measured."""
+    devices = [
+        replace(
+            device,
+            crystals={
+                clock: crystal
+                for clock in DOMAIN_NAMES
+                if (crystal := qualified.crystal(device.name, clock)) is not None
+            },
+        )
+        for device in folder.devices
+    ]
+    return CaptureFolder(folder.path, folder.manifest, devices, folder.host)
+
+
 def _switched_off(
     devices: tuple[DeviceCapture, ...], kinds: dict[tuple[str, str], int]
 ) -> Iterator[str]:
@@ -398,8 +438,12 @@ class _ChangeOfLink(NamedTuple):
 
 def _change_of_link(trace: Trace, source: str, next_number: int | None) -> _ChangeOfLink:
     packets = trace.packets
-    good = (packets["source"] == source) & (packets["header_ok"].fillna(value=False))
-    rows = np.flatnonzero(good.to_numpy(bool))
+    here = (packets["source"] == source).to_numpy(bool)
+    # An injected packet has any number, and the receiver may have taken it.
+    injected = here & ((packets["flags"].fillna(0).to_numpy(np.int64) & PacketFlag.INJECTED) != 0)
+    good = here & ~injected & packets["header_ok"].fillna(value=False).to_numpy(bool)
+    rows = np.flatnonzero(good)
+    next_number = None if injected.any() else next_number
     numbers: Int64 = packets["seq"].to_numpy()[rows].astype(np.int64)
     if not len(numbers):
         return _ChangeOfLink()

@@ -54,6 +54,7 @@ _FAR_PS = 1 << 62
 _MOST_CYCLES = 1 << 61  # 731 years at 100 MHz: a counter above that was not read right
 _IMPLAUSIBLE_PPM = 100_000  # beyond it the pairs are wrong, not the clock
 _MICRO = 10**6
+_PPB = 10**9
 
 Cycles = npt.NDArray[np.int64]
 
@@ -325,6 +326,7 @@ def _relate(
         device.name, name, "none", clk_hz, nominal, seconds * clk_hz, seconds * PS_PER_S,
         tolerance_ppb=1000 * (ppm + line.ppm), own_ppm=ppm,
     )  # fmt: skip
+    crystal = device.crystals.get(name)
     if device.name == line.master and domain is Domain.BUS:
         return replace(clock, relation="master")
     first, last = _pair(device, "first", domain), _pair(device, "last", domain)
@@ -339,11 +341,16 @@ def _relate(
     rate = None
     if first and last and first != last:
         rate = _measured_rate(first, last, line, clock, where=where, notes=notes)
+    if crystal is not None:
+        clock = replace(clock, tolerance_ppb=crystal.tolerance_ppb)
     if rate is None:
+        taken = "as nominal" if crystal is None else f"as qualified, {crystal.ppb / 1000:+.1f} ppm"
         notes.append(
-            f"{where}: saw one usable toggle of the time line: its rate is taken as nominal, "
+            f"{where}: saw one usable toggle of the time line: its rate is taken {taken}, "
             f"within {clock.tolerance_ppb // 1000} ppm of the master's"
         )
+        if crystal is not None:
+            nominal *= Fraction(_PPB, _PPB + crystal.ppb)
     at = line.toggle_ps(number) + _LATE_CYCLES * (rate or nominal)
     return replace(
         clock,

@@ -13,9 +13,9 @@ from freezeframe.analyzers.bringup.failure import Failure, NotPossible
 from freezeframe.analyzers.explain import Explanation, explain
 from freezeframe.capture.errors import TargetError
 from freezeframe.capture.folder import CaptureFolder, DeviceCapture
+from freezeframe.capture.recorder.case import pull_case
 from freezeframe.capture.recorder.control import arm_all, freeze, wait_for
 from freezeframe.capture.recorder.provoke import Traffic, set_loopback, set_traffic
-from freezeframe.capture.recorder.pull import pull
 from freezeframe.capture.recorder.state import read_state
 from freezeframe.capture.registers.access import Device
 from freezeframe.capture.registers.layouts import PacketFlag
@@ -97,16 +97,9 @@ def _record(devices: Sequence[Device], tap: str) -> Recording:
     for left in reversed(range(_TRIES)):
         before = {device.name: device.counters().values for device in devices}
         arm_all(devices)
-        by_itself = _wait(devices, tap)
-        for device in devices:
-            freeze(device)
-        for device in devices:
-            wait_for(device, "frozen", _CLOSING_S)
-        with tempfile.TemporaryDirectory(prefix="freezeframe-selftest-") as place:
-            path = Path(place) / "selftest.ff"
-            pull(devices[0].target, path)
-            folder = CaptureFolder.open(path)
-            recording = Recording(tuple(folder.devices), explain(folder), before)
+        by_itself = wait_for_words(devices, tap)
+        folder = frozen_and_pulled(devices)
+        recording = Recording(tuple(folder.devices), explain(folder), before)
         for finding in recording.explanation.findings:
             if _NO_FAULT in finding.candidates:
                 continue  # a stall whose beginning the recording does not hold, on a card in order
@@ -121,6 +114,23 @@ def _record(devices: Sequence[Device], tap: str) -> Recording:
                 "the recording does not say why: freezeframe pull and explain tell more"
             )
     raise AssertionError("unreachable: the last try returns or raises")
+
+
+def frozen_and_pulled(devices: Sequence[Device]) -> CaptureFolder:
+    """Freeze what has not frozen by itself, and return what was recorded; nothing of it stays on the disk.
+
+    Raises:
+        TargetError: a card does not answer, or does not freeze.
+    """
+    for device in devices:
+        freeze(device)
+    for device in devices:
+        wait_for(device, "frozen", _CLOSING_S)
+    targets = list({id(device.target): device.target for device in devices}.values())
+    with tempfile.TemporaryDirectory(prefix="freezeframe-bringup-") as place:
+        path = Path(place) / "bringup.ff"
+        pull_case(targets, path)
+        return CaptureFolder.open(path)
 
 
 def _shows_patterns(recording: Recording, tap: str) -> bool:
@@ -160,7 +170,7 @@ def _loop(devices: Sequence[Device]) -> None:
         raise NotPossible(f"no loop-back in these cards ({error})") from error
 
 
-def _wait(devices: Sequence[Device], tap: str) -> str:
+def wait_for_words(devices: Sequence[Device], tap: str) -> str:
     """Wait for words at the tap; return the causes if the cards froze by themselves, else an empty text."""
     number = devices[0].roles.taps.index(tap)
     end_s = time.monotonic() + _LIMIT_S

@@ -20,7 +20,7 @@ from freezeframe.capture.timebase import PS_PER_S
 
 _BINS = 16
 _WAY_CYCLES = 64  # link cycles of crossing and rounding on top of what was measured of the way
-_LATE_WORDS = 8  # two flip-flops of the bus clock and the pointers' own registers; 5 at most were seen on the board
+LATE_WORDS = 8  # two flip-flops of the bus clock and the pointers' own registers; 5 at most were seen on the board
 _STILL_CYCLES = 32
 _SEQUENCE = 0xFFFF
 _OWN = (Kind.TIME, Kind.MARK, Kind.LOSS)  # records that are neither words nor events
@@ -241,8 +241,14 @@ class Terms:
             still = counted == self._sampler(device, subject, sample)
             since = self._sampler(device, subject, "age") - _WAY_CYCLES
         except Missing:
-            return _LATE_WORDS
-        return 0 if still and since >= _STILL_CYCLES else _LATE_WORDS
+            return self._late_words(device, what)
+        return 0 if still and since >= _STILL_CYCLES else self._late_words(device, what)
+
+    def _late_words(self, device: DeviceCapture, level: str) -> int:
+        """Return by how many words a level may be late: what was measured of this card, if that is more."""
+        qualified = self.view.qualified
+        seen = qualified.value("late", device.name, level) if qualified is not None else None
+        return LATE_WORDS if seen is None else max(LATE_WORDS, 2 * seen)
 
     def _way(self, device: DeviceCapture, subject: Subject, what: str) -> int:
         """Return how many words, or credits of the peer, can be under way when both froze.

@@ -226,7 +226,7 @@ def imbalance_of(facts: Facts, sender: str, receiver: str, stretch: int) -> Imba
     number = (SENDER_FIFO, RECEIVER_FIFO).index(stretch)
     way, fifo = facts.view.roles.ways[number], _FIFOS[number][1]
     device = sender if stretch == SENDER_FIFO else receiver
-    if not _comparable(facts, device):
+    if not _comparable(facts, device) or facts.view.unsound("level", device, way.level):
         return None
     entered, left = (facts.view.count(device, "words", tap) for tap in way.taps)
     level = facts.view.value(device, f"frozen.{way.level}")

@@ -40,6 +40,7 @@ class Case:
             law
             for law in self.laws
             if law.state == "broken"
+            and not view.unsound("law", law.subject.device, law.law.name)
             and (since_up[law.subject.device] or "first-up" not in law.law.needs)
         )
 

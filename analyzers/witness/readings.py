@@ -15,7 +15,7 @@ from freezeframe.analyzers.witness.reads import READS
 from freezeframe.analyzers.witness.vocabulary import Reading, silent
 from freezeframe.capture.registers.layouts import Kind
 
-_LATE_CYCLES = 64  # of the bus, from a packet's last word to its checker's count
+LATE_CYCLES = 64  # of the bus, from a packet's last word to its checker's count
 _CHECKS = ("bad-header", "bad-payload", "bad-length")
 _LANES = (0, 1)
 _SEQUENCE = 1 << 16
@@ -154,7 +154,7 @@ def _at_checks(bound: Bound) -> tuple[At | None, str]:
     if not packet.has_tail and packet.header_ok is not False:
         return None, f"the packet's end is not at {stream.source}"
     end_ps, closed = int(stream.t_ps[packet.end - 1]), stream.end_ps
-    late = view.cycles_ps(bound.receiver, bus=_LATE_CYCLES)
+    late = view.cycles_ps(bound.receiver, bus=LATE_CYCLES)
     if closed is None or end_ps + late > closed:
         return None, f"the packet's end crossed {stream.source} as the card froze"
     return seen[0], ""
@@ -170,6 +170,9 @@ def _checker(bound: Bound) -> Reading:
         return silent(why)
     view, device = bound.facts.view, bound.receiver
     failing = _failing(at[1])
+    for name in failing or _CHECKS:
+        if unsound := view.unsound("checker", device, name):
+            return silent(unsound)
     asked = [counter for name in failing or _CHECKS if (counter := view.roles.counter(name))]
     counts = {counter: view.counter(device, counter) for counter in asked}
     if not counts or None in counts.values():
@@ -197,7 +200,11 @@ def _cause(bound: Bound) -> Reading:
     mask = view.value(device, "ctl.cause_mask")
     card = view.device(device)
     bits = {c.name: c.bit for c in card.found.card.causes} if card is not None else {}
-    mine = view.roles.causes(*(_failing(at[1]) or _CHECKS))
+    asks = _failing(at[1]) or _CHECKS
+    for name in asks:
+        if unsound := view.unsound("cause", device, name):
+            return silent(unsound)
+    mine = view.roles.causes(*asks)
     if mask is None or not mine or not all(mask >> bits[name] & 1 for name in mine):
         return silent(f"{device} does not freeze for that check")
     frozen_ps, unc = bound.facts.caused(device)
@@ -205,7 +212,7 @@ def _cause(bound: Bound) -> Reading:
     end_ps, end_unc = stream.when(packet.end - 1)
     if frozen_ps is None or unc is None or end_unc is None:
         return silent("when the packet was checked is not known")
-    late = view.cycles_ps(device, bus=_LATE_CYCLES)
+    late = view.cycles_ps(device, bus=LATE_CYCLES)
     if end_ps + end_unc + unc + late > frozen_ps:
         return silent(f"{device} had frozen for {', '.join(causes)} before it was checked")
     return Reading("not-raised", f"{device} froze for {', '.join(causes)}, later, and for no check")
@@ -215,6 +222,10 @@ def _level(bound: Bound) -> Reading:
     if bound.tap is None or bound.tap - 1 not in (SENDER_FIFO, RECEIVER_FIFO):
         return silent("no FIFO lies there")
     stretch = bound.tap - 1
+    device = bound.sender if stretch == SENDER_FIFO else bound.receiver
+    level = bound.facts.view.roles.ways[(SENDER_FIFO, RECEIVER_FIFO).index(stretch)].level
+    if why := bound.facts.view.unsound("level", device, level):
+        return silent(why)
     balance = imbalance_of(bound.facts, bound.sender, bound.receiver, stretch)
     if balance is None:
         return silent("the FIFO's level and its taps' counters are not of one moment")

@@ -12,6 +12,7 @@ import numpy.typing as npt
 from freezeframe.capture.card.finding import FoundCard
 from freezeframe.capture.card.map_1 import card_of_map
 from freezeframe.capture.card.roles import Roles, roles_of
+from freezeframe.capture.crystal import Crystal
 from freezeframe.capture.errors import CaptureFormatError
 from freezeframe.capture.folder.records import RECORD_B, Records
 from freezeframe.capture.registers import names
@@ -294,6 +295,8 @@ class DeviceCapture:
     """Number of the target it was pulled from; several in one capture have a time line each."""
     found: FoundCard = field(default_factory=card_of_map)
     """Its card, which names memories, counters and causes; the one that ships, unless another was given."""
+    crystals: Mapping[str, Crystal] = field(default_factory=dict)
+    """Its clocks by that of the time master, where this card was qualified; no part of the capture."""
 
     @property
     def name(self) -> str:

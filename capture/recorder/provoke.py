@@ -43,7 +43,7 @@ def set_rx_dma(device: Device, *, stopped: bool) -> None:
     Raises:
         TargetError: the device does not take the write.
     """
-    _written(device, "provoke.rx_dma", stop=int(stopped))
+    write_fields(device, "provoke.rx_dma", stop=int(stopped))
 
 
 def set_loopback(device: Device, *, on: bool) -> None:
@@ -52,7 +52,7 @@ def set_loopback(device: Device, *, on: bool) -> None:
     Raises:
         TargetError: the device does not take the write.
     """
-    _written(device, "provoke.link", loopback=int(on))
+    write_fields(device, "provoke.link", loopback=int(on))
 
 
 def set_traffic(device: Device, traffic: Traffic | None) -> None:
@@ -63,7 +63,7 @@ def set_traffic(device: Device, traffic: Traffic | None) -> None:
         TargetError: the device does not take a write.
     """
     if traffic is None:
-        _written(device, "provoke.traffic", enable=0)
+        write_fields(device, "provoke.traffic", enable=0)
         return
     flows = device.identity.flows_count
     if not 0 <= traffic.flow < flows:
@@ -73,10 +73,12 @@ def set_traffic(device: Device, traffic: Traffic | None) -> None:
     for name, value in (("gap", traffic.gap_cycles), ("seed", traffic.seed)):
         if not 0 <= value < 1 << 32:
             raise InputError(f"{name} {value}: does not fit 32 bits")
-    _written(device, "provoke.traffic", enable=0)  # so that the packets are numbered from 0
-    _written(device, "provoke.traffic_gap", value=traffic.gap_cycles)
-    _written(device, "provoke.traffic_seed", value=traffic.seed)
-    _written(device, "provoke.traffic", enable=1, flow=traffic.flow, length=traffic.length_words)
+    write_fields(device, "provoke.traffic", enable=0)  # so that the packets are numbered from 0
+    write_fields(device, "provoke.traffic_gap", value=traffic.gap_cycles)
+    write_fields(device, "provoke.traffic_seed", value=traffic.seed)
+    write_fields(
+        device, "provoke.traffic", enable=1, flow=traffic.flow, length=traffic.length_words
+    )
 
 
 def inject(device: Device, words: Sequence[int]) -> int:
@@ -131,8 +133,12 @@ def _fill(device: Device, words: Sequence[int]) -> None:
     raise _not_taken(device, "inject_buffer")
 
 
-def _written(device: Device, name: str, **fields: int) -> None:
-    """Write fields of a register until they read back."""
+def write_fields(device: Device, name: str, **fields: int) -> None:
+    """Write fields of a register until they read back.
+
+    Raises:
+        TargetError: the device does not take the write.
+    """
     pause_s = _FIRST_PAUSE_S
     for _ in range(_WRITES):
         device.modify(name, **fields)

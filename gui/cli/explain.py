@@ -25,6 +25,14 @@ FaultsOption = Annotated[
     Path | None,
     typer.Option("--faults", metavar="DIR", help="Look for the faults of these files, too."),
 ]
+QualifiedOption = Annotated[
+    Path | None,
+    typer.Option(
+        "--qualified",
+        metavar="FILE",
+        help="Use what qualify measured of this card, in place of what this host remembers.",
+    ),
+]
 FailOption = Annotated[
     bool, typer.Option("--fail-on-findings", help="Exit with 1 when something is certainly wrong.")
 ]
@@ -35,6 +43,7 @@ def run(
     device: DevicesOption = None,
     fail_on_findings: FailOption = False,
     faults: FaultsOption = None,
+    qualified: QualifiedOption = None,
     salvage: SalvageOption = False,
     json: JsonOption = False,
 ) -> None:
@@ -42,7 +51,8 @@ def run(
 
     Where the capture does not hold enough to decide, the answer is 'undetermined' with what fits.
     With --fail-on-findings the exit code is 1, unless every finding also fits a card without a
-    fault ('none' is among its candidates).
+    fault ('none' is among its candidates). What qualify measured of the card is used, where this host
+    pulled the capture; the answer says so.
 
     \b
     Examples:
@@ -53,9 +63,9 @@ def run(
       freezeframe explain lab.pcapng
     """
     if is_packets(capture):
-        if device or faults is not None:
+        if device or faults is not None or qualified is not None:
             raise InputError(
-                f"--device and --faults: are for captures of cards, and {capture} holds packets"
+                f"--device, --faults and --qualified: are for captures of cards, and {capture} holds packets"
             )
         from freezeframe.gui.cli.work.packet_explanation import show_packet_explanation
 
@@ -67,9 +77,9 @@ def run(
     from freezeframe.gui.cli.work.captures import card_folder, opened
 
     card = card_folder(capture)
-    if card is not None and faults is not None:
+    if card is not None and (faults is not None or qualified is not None):
         raise InputError(
-            f"--faults: is for captures of the built-in card, and {capture} is of a described one"
+            f"--faults and --qualified: are for captures of the built-in card, and {capture} is of a described one"
         )
     if card is not None:
         from freezeframe.gui.cli.work.card_capture import show_card_explanation
@@ -81,6 +91,6 @@ def run(
     folder = opened(capture, device)
     from freezeframe.gui.cli.work.explain import show_explanation
 
-    explanation = show_explanation(folder, device, faults, json=json)
+    explanation = show_explanation(folder, device, faults, qualified, json=json)
     if fail_on_findings and any(_NONE not in f.candidates for f in explanation.findings):
         raise typer.Exit(EXIT_FINDINGS)

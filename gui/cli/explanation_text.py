@@ -68,6 +68,7 @@ def explanation_text(capture: CaptureFolder, explanation: Explanation) -> str:
         parts += bulleted("Not seen", explanation.not_seen)
     if not explanation.decided:
         parts += bulleted("What the event logs hold", [reach.text for reach in explanation.reaches])
+    parts += bulleted("Qualification of this card", explanation.qualified)
     parts += bulleted("Limits of this answer", explanation.notes)
     parts += bulleted("What could not be asked", explanation.not_asked)
     parts += bulleted("Not in the capture", capture.lost)

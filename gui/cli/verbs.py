@@ -61,6 +61,7 @@ VERBS: tuple[Verb, ...] = (
     Verb("guard", "Wait for freezes unattended: pull, arm again, explain.", _DEVICE),
     Verb("night", "Sum up what a guard has caught.", _DEVICE),
     Verb("selftest", "Test a card from its registers up to the link.", _DEVICE),
+    Verb("qualify", "Measure what holds on this card, for explain to use.", _DEVICE),
     Verb("rx-dma", "Stop or start the receive DMA: back-pressure on demand.", _PROVOKE),
     Verb("traffic", "Let a card send pattern packets.", _PROVOKE),
     Verb("inject", "Send one hand-built packet.", _PROVOKE),
