@@ -22,6 +22,7 @@ _MOST_PPM = (
 _SEQ = 1 << 32
 _PPB = 10**9
 _FEW = 4
+_LEAST_KNOWN_PPB = 1_000_000  # what is known worse is not worth to be told
 _LEAST_SNAPSHOTS = 8  # over which a rate is told
 _PAUSE_S = 0.0005
 
@@ -90,6 +91,12 @@ class SnapshotClock:
             for side in (1, -1)
         )
         ppb = (low + high) // 2
+        if high - ppb > _LEAST_KNOWN_PPB:
+            span_s = host_ps / PS_PER_S
+            return (
+                None,
+                f"{name} by the host's clock: {span_s:.3g} s tell no more than ± {(high - ppb) / 1000:.0f} ppm",
+            )
         return ClockRate(device, "bus", HOST, ppb, high - ppb + 2), ""
 
 

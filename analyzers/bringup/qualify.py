@@ -18,7 +18,7 @@ from freezeframe.capture.qualification import Check, ClockRate, Qualification, Q
 from freezeframe.capture.registers.access import Device
 
 _CLEAN = 4  # recordings of the pair, held
-_RUNNING = 4  # of which the level is looked at while words move
+_RUNNING = 3  # of which the level is looked at while words move
 
 Tell = Callable[[str], None]
 

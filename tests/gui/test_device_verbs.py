@@ -190,6 +190,7 @@ def test_arm_raises_the_generation_of_every_device_and_says_what_it_gave_up() ->
         ("arm",),
         ("trigger", "--on", "rx_enq", "--term", "flow=3", "--arm"),
         ("selftest",),
+        ("qualify",),
     ],
     ids=lambda verb: verb[0],
 )
