@@ -23,6 +23,7 @@ _SEQ = 1 << 32
 _PPB = 10**9
 _FEW = 4
 _LEAST_KNOWN_PPB = 1_000_000  # what is known worse is not worth to be told
+_LEAST_LOOKS = 100
 _LEAST_SNAPSHOTS = 8  # over which a rate is told
 _PAUSE_S = 0.0005
 
@@ -115,9 +116,10 @@ def pause(device: Device, seconds: float) -> None:
 
 
 def watch(clocks: Sequence[SnapshotClock], seconds: float, tell: Callable[[str], None]) -> None:
-    """Look at the snapshots of all devices for so long."""
-    begin_s, shown = time.monotonic(), -1
-    while (gone_s := time.monotonic() - begin_s) < seconds:
+    """Look at the snapshots of all devices for so long, and a few times at least."""
+    begin_s, shown, looks = time.monotonic(), -1, 0
+    while (gone_s := time.monotonic() - begin_s) < seconds or looks < _LEAST_LOOKS:
+        looks += 1
         for clock in clocks:
             clock.look()
         if int(gone_s) != shown:

@@ -17,8 +17,8 @@ from tests.gui.cli import process_environment, run_inside, run_process
 from tests.processes import run_program
 
 ASKED = (
-    "demo reproduce targets emulate status watch serve arm freeze pull guard night counters selftest qualify rx-dma traffic "
-    "inject loopback console sim-board trigger explain check diff learn open analyze plot capture decode import "
+    "demo reproduce targets emulate status watch serve arm freeze pull guard night counters selftest qualify rx-dma "
+    "traffic inject loopback console sim-board trigger explain check diff learn open analyze plot capture decode import "
     "decoders expect export report card iwarp verify bundle what-if "
     "recording recover reg"
 )

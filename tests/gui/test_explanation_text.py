@@ -108,8 +108,8 @@ def test_beside_no_fault_stands_how_much_of_the_recording_the_event_logs_hold(
 def test_the_document_has_the_keys_that_a_machine_may_rely_on(capture: CaptureFolder) -> None:
     document = explanation_document(capture, made_explanation(capture))
     assert list(document) == [
-        "answer", "findings", "looked_at", "not_seen", "stalls", "stopped", "notes", "event_logs", "not_asked", "lost",
-        "freeze", "history",
+        "answer", "findings", "looked_at", "not_seen", "stalls", "stopped", "notes", "event_logs", "not_asked",
+        "qualified", "lost", "freeze", "history",
     ]  # fmt: skip
     (finding,) = document["findings"]
     asked = (
