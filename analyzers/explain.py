@@ -50,9 +50,9 @@ from freezeframe.analyzers.witness.gate import told as answered
 from freezeframe.analyzers.witness.looked import looked_at, not_seen
 from freezeframe.analyzers.witness.next_step import next_command
 from freezeframe.analyzers.witness.own_faults import matched
-from freezeframe.analyzers.witness.suspects import in_whole, upset_memories
 from freezeframe.analyzers.witness.qualified import not_usable
 from freezeframe.analyzers.witness.qualified import told as told_of
+from freezeframe.analyzers.witness.suspects import in_whole, upset_memories
 from freezeframe.capture.card.roles import EVENT_LOG, Roles
 from freezeframe.capture.errors import InputError
 from freezeframe.capture.folder.reader import CaptureFolder, as_recording
