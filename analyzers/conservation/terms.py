@@ -265,8 +265,7 @@ class Terms:
         doubt += frozen[receiver.name][1]
         first_ps = since - flight - doubt
         if what == "words":
-            cycles = max(0, until + doubt - first_ps) * sender.identity.clk_link
-            return -(-cycles // PS_PER_S) + _WAY_CYCLES
+            return self._words_since(sender, first_ps, until + doubt)
         log = self.view.flow_log(sender.name)
         if log is None or not covers(self.facts, sender.name, None):
             raise Missing(f"the event log of {sender.name} does not reach back to the arm")
@@ -275,6 +274,24 @@ class Terms:
         sent = log.select(Kind.CREDIT.name, "sent")
         unlogged = self._counter(sender, subject, sender.roles.counter("credits-sent")) - len(sent)
         return max(0, unlogged) + int((log.t_ps[sent] >= first_ps).sum())
+
+    def _words_since(self, sender: DeviceCapture, first_ps: int, until_ps: int) -> int:
+        """Return how many words can have left a card in a stretch of time.
+
+        One a cycle at the most; where the memory of its last tap holds all of that stretch, those that it recorded, and
+        one a cycle after it closed.
+        """
+        hz = sender.identity.clk_link
+        most = -(-max(0, until_ps - first_ps) * hz // PS_PER_S) + _WAY_CYCLES
+        stream = self.view.stream(sender.name, sender.roles.tx.exit)
+        if stream is None or stream.end_ps is None or stream.breaks:
+            return most
+        since_ps = first_ps - _WAY_CYCLES * PS_PER_S // hz
+        if sender.memories[stream.tap].wrapped and not (len(stream) and stream.t_ps[0] <= since_ps):
+            return most
+        recorded = int((stream.t_ps >= since_ps).sum())
+        later = -(-max(0, until_ps - stream.end_ps) * hz // PS_PER_S)
+        return min(most, recorded + later + _LATE_WORDS)
 
     def _flight_ps(self, one: str, other: str) -> int:
         for account in self.facts.accounts:
