@@ -293,7 +293,12 @@ def _counted_bad(facts: Facts) -> Iterator[Finding]:
             continue
         for means in ("bad-header", "bad-payload", "bad-length"):
             count = view.count(receiver, means)
-            if not count or {*view.roles.causes(means)} & {*view.causes(receiver)}:
+            # A sender that stood still first left the packet open that it was sending: that one is no fault.
+            if (
+                not count
+                or (count == 1 and _may_stand_first(facts, sender, receiver))
+                or {*view.roles.causes(means)} & {*view.causes(receiver)}
+            ):
                 continue
             row = view.count_row(receiver, means)
             text = (
@@ -305,6 +310,20 @@ def _counted_bad(facts: Facts) -> Iterator[Finding]:
                 candidates=(*_BY_MEANING[means], "recorder-suspect"),
                 evidence=(Evidence(text, receiver, rows=(row,)),),
             )  # fmt: skip
+
+
+def _may_stand_first(facts: Facts, sender: str, receiver: str) -> bool:
+    """Tell whether a sender may have been frozen before the receiver's counters were."""
+    times = []
+    for name in (sender, receiver):
+        device = facts.view.device(name)
+        cycle = device.registers.value64("frozen.freeze_cycle_") if device is not None else None
+        t_ps, unc_ps = (None, None) if cycle is None else facts.when(name, cycle)
+        if t_ps is None or unc_ps is None:
+            return True
+        times.append((t_ps, unc_ps))
+    (sent_ps, sent_unc_ps), (received_ps, received_unc_ps) = times
+    return sent_ps - sent_unc_ps < received_ps + received_unc_ps
 
 
 def _fitting_alone(

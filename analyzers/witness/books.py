@@ -16,9 +16,12 @@ from freezeframe.analyzers.facts import (
     SENDER_FIFO,
     Facts,
     covers,
+    credit_delays,
     doubt_ps,
     flight_ps,
 )
+from freezeframe.analyzers.streams import Packet
+from freezeframe.analyzers.taps.tap_diff import SegmentDiff
 from freezeframe.analyzers.witness.bound import Bound
 from freezeframe.analyzers.witness.vocabulary import Reading, silent
 from freezeframe.capture.registers.layouts import Kind
@@ -110,29 +113,55 @@ def _line(bound: Bound) -> Reading:
     unlocked = log.t_ps[log.select(Kind.LINK.name, "sync_lost")] if log is not None else np.empty(0)
     if ((unlocked >= first_ps - doubt) & (unlocked <= last_ps + flight + doubt)).any():
         return Reading("lost", f"a lane of {account.sender} lost its lock meanwhile")
-    others = list(_arrivals(bound, account, first_ps + doubt, last_ps - doubt))
+    others = [came for _, came in _arrivals(bound, account, first_ps + doubt, last_ps - doubt)]
     if any(others):
         many = f"{sum(others)} other credits and packets"
         return Reading("arrived", f"{many} of {account.receiver} arrived meanwhile")
     if others:
         return Reading("lost", f"{len(others)} other credits and packets were lost meanwhile")
+    taken = [int(account.sent_credits.t_ps[at]) for at, _ in credit_delays(account, doubt)[:1]]
+    before = sorted(_arrivals(bound, account, taken[0], first_ps)) if taken else []
+    if before and not before[-1][1]:
+        return Reading("lost", "the last that was sent before them did not arrive either")
     return silent(f"{account.receiver} is not known to have sent anything else meanwhile")
 
 
-def _arrivals(bound: Bound, lost: FlowAccount, first_ps: int, last_ps: int) -> Iterator[bool]:
-    """Yield for each credit of another flow, and each packet, that was sent in between, whether it arrived."""
+def _arrivals(
+    bound: Bound, lost: FlowAccount, first_ps: int, last_ps: int
+) -> Iterator[tuple[int, bool]]:
+    """Yield for each credit of another flow, and each packet, sent in between, when, and whether it arrived."""
     facts = bound.facts
     for account in _accounts(bound):
         sent, taken = account.sent_credits, {*account.taken_credits.freed.tolist()}
         if account.flow != lost.flow:
             between = (sent.t_ps > first_ps) & (sent.t_ps < last_ps)
-            yield from (freed in taken for freed in sent.freed[between].tolist())
+            for t_ps, freed in zip(
+                sent.t_ps[between].tolist(), sent.freed[between].tolist(), strict=True
+            ):
+                yield t_ps, freed in taken
     diff = facts.diff(lost.receiver, lost.sender, LINK)
     if diff is not None:
-        packets = [(pair.up, True) for pair in diff.pairs] + [(p, False) for p in diff.missing]
+        packets = [(pair.up, True) for pair in diff.pairs]
+        packets += [(packet, False) for packet in (*diff.missing, *_on_no_way(facts, diff, lost))]
         for packet, arrived in packets:
-            if first_ps < int(diff.up.t_ps[packet.start]) < last_ps:
-                yield arrived
+            t_ps = int(diff.up.t_ps[packet.start])
+            if first_ps < t_ps < last_ps:
+                yield t_ps, arrived
+
+
+def _on_no_way(facts: Facts, diff: SegmentDiff, lost: FlowAccount) -> list[Packet]:
+    """Return the packets after the last that arrived whose time to arrive was over before the cause of the freeze."""
+    flight = flight_ps(facts, lost)
+    causes = [facts.caused(name)[0] for name in (lost.sender, lost.receiver)]
+    if flight is None or not diff.pairs or None in causes:
+        return []
+    due_ps = min(cause for cause in causes if cause is not None) - flight
+    after = max(pair.up.end for pair in diff.pairs)
+    return [
+        packet
+        for packet in diff.up.packets
+        if packet.start >= after and packet.has_tail and int(diff.up.t_ps[packet.end - 1]) < due_ps
+    ]
 
 
 def _tap_count(bound: Bound) -> Reading:

@@ -122,7 +122,16 @@ def test_what_a_receiver_counted_as_bad_is_told_though_no_memory_holds_it_any_mo
 ) -> None:
     pair = Pair(causes=QUIET)
     pair.traffic(8)
-    pair.counter("B", "payload_errors", 1)
+    pair.counter("B", "payload_errors", 2)
     finding = first(explained, pair)
     assert (finding.diagnosis, *place(finding)) == ("undetermined", "B", "rx_enq", None)
     assert "payload-bit-flip" in finding.candidates and "recorder-suspect" in finding.candidates
+
+
+def test_one_bad_packet_may_be_what_a_sender_left_open_when_it_stood_still_first(
+    explained: Explain,
+) -> None:
+    pair = Pair(causes=QUIET)
+    pair.traffic(8)
+    pair.counter("B", "payload_errors", 1)
+    assert explained(pair).findings == ()
