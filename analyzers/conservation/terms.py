@@ -291,7 +291,7 @@ class Terms:
             return most
         recorded = int((stream.t_ps >= since_ps).sum())
         later = -(-max(0, until_ps - stream.end_ps) * hz // PS_PER_S)
-        return min(most, recorded + later + _LATE_WORDS)
+        return min(most, recorded + later + LATE_WORDS)
 
     def _flight_ps(self, one: str, other: str) -> int:
         for account in self.facts.accounts:

@@ -134,4 +134,4 @@ def test_one_bad_packet_may_be_what_a_sender_left_open_when_it_stood_still_first
     pair = Pair(causes=QUIET)
     pair.traffic(8)
     pair.counter("B", "payload_errors", 1)
-    assert explained(pair).findings == ()
+    assert explained(pair).findings == []
