@@ -185,14 +185,16 @@ def coarse_credits(facts: Facts) -> Iterator[Finding]:
             continue
         waits = _waits(facts, account)
         depth = account.depth or 0
-        empty = [wait for wait in waits if wait.level is None or 2 * wait.level < depth]
-        if waits and 2 * len(empty) <= len(waits):
+        seen = [wait for wait in waits if wait.level is not None]
+        empty = [wait for wait in seen if 2 * (wait.level or 0) < depth]
+        if seen and 2 * len(empty) <= len(seen):
             continue
         unhurried = _unhurried(facts, account, lumps)
         needed = _waits_needed(lumps, account.limit)
         by_size = needed is not None and len(empty) >= needed
-        if by_size or _by_habit(facts, account, lumps, unhurried, empty):
-            yield _finding(facts, account, lumps, empty, unhurried)
+        # What a wait was for is not known where the FIFO's level then is not: the credits themselves must tell.
+        if by_size or _by_habit(facts, account, lumps, unhurried, empty or waits):
+            yield _finding(facts, account, lumps, empty or waits, unhurried)
 
 
 def _by_habit(

@@ -48,6 +48,14 @@ def test_the_same_lumps_while_the_fifo_is_full_are_congestion(explained: Explain
     assert explained(in_lumps(600, 60 * US)).findings == []
 
 
+def test_a_fifo_whose_level_was_not_recorded_is_not_an_empty_one(explained: Explain) -> None:
+    pair = in_lumps(600, 200_000)
+    for crossing in pair.crossings:
+        crossing.rx_enq.clear()
+        crossing.rx_deq.clear()
+    assert [f.diagnosis for f in explained(pair).findings] == []
+
+
 def test_waits_on_an_empty_fifo_with_fine_credits_are_no_fault(explained: Explain) -> None:
     assert explained(in_lumps(64, 200_000)).findings == []
 
