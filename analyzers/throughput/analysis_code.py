@@ -9,6 +9,7 @@ Source: FORTH 4.3 (throughput tracing); its limits, 596 and 762.9 MiB/s, follow 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -21,6 +22,8 @@ from freezeframe.analyzers.analysis import (
     Intervals,
     Series,
 )
+from freezeframe.analyzers.diagnosis.standstill import HOST, Stand, standing
+from freezeframe.analyzers.facts import Facts
 from freezeframe.analyzers.result_parts import interval_track, joined_notes
 from freezeframe.analyzers.throughput.flows import FlowRates, flow_counts, flow_rates
 from freezeframe.analyzers.throughput.sampled import CLOCK_PPM, Sampled, sampled
@@ -155,6 +158,10 @@ class _Parts:
             f"{name}.stalls", f"{label}, without a word", rows, _sampler(sampling)
         )
 
+    @cached_property
+    def _stands(self) -> tuple[Stand, ...]:
+        return standing(Facts(self.view))
+
     def _why_silent(
         self, device: str, name: str, begin_ps: int, last_ps: int, end_ps: int
     ) -> tuple[str, str]:
@@ -171,6 +178,10 @@ class _Parts:
         covered = int(np.clip(shared, 0, None).sum())
         if 2 * covered >= end_ps - begin_ps:
             return "waiting-for-credit", "nothing left: a flow waited for credit"
+        for stand in self._stands:
+            own = stand.direction.startswith(f"{device}->") and stand.device == device
+            if own and stand.part != HOST and 2 * (end_ps - stand.since_ps) >= end_ps - begin_ps:
+                return "stopped", f"nothing left: {stand.text}"
         # The log closes some records after the cause, the sampler with the last memory.
         if int(log.t_ps[-1]) < last_ps:
             return "silent", "nothing left; the event log ended before, and does not say why"

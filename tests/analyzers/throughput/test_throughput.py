@@ -191,6 +191,13 @@ def test_why_nothing_left_is_not_said_of_a_time_that_the_event_log_does_not_hold
     assert track.kind == (kind,)
 
 
+def test_nothing_to_send_is_not_said_of_a_card_that_had_something_to_send(tmp_path: Path) -> None:
+    result: AnalysisResult = THROUGHPUT.run(pulled(tmp_path, 3, fault="tx-empty-stuck"))
+    (track,) = [t for t in result.intervals if t.name == "A.out.stalls"]
+    assert track.kind[-1] == "stopped"
+    assert track.text[-1].startswith("nothing left: A->B: A's link transmitter moved nothing since")
+
+
 def test_a_rate_that_falls_has_two_levels(tmp_path: Path) -> None:
     words = [600 + i % 3 for i in range(30)] + [200 + i % 3 for i in range(30)]
     result = sampler(tmp_path, words)
