@@ -24,13 +24,22 @@ _PLACE = ("device", "tap", "direction", "flow", "packet", "word")
 
 
 def judged(
-    said: Explanation, fault: str, truth: dict[str, Any], ends: str
+    said: Explanation,
+    fault: str,
+    truth: dict[str, Any],
+    ends: str,
+    held: list[str] | None = None,
 ) -> Iterator[dict[str, Any]]:
-    """Yield the record of each answer, or of having none."""
+    """Yield the record of each answer, or of having none.
+
+    Args:
+        held: the first memory that still shows the truth's place, by `held_at`.
+    """
     injection = _last(truth)
     place = {key: injection[key] for key in _PLACE} if injection else {}
     kind = "clean" if fault == "none" else ENTRIES[fault].kind if fault in ENTRIES else "listed"
     base = {"kind": kind, "truth": place, "detail": injection["detail"] if injection else {}}
+    base["held"] = held
     if not said.findings:
         right = True if kind in ("clean", "none") else None
         yield base | {
@@ -48,7 +57,7 @@ def judged(
             "candidates": list(finding.candidates),
             "said": {key: getattr(finding, key) for key in _PLACE},
             "right": right_of(finding, fault, place),
-            "placed": placed_of(finding, place, injection),
+            "placed": placed_of(finding, place, injection, held),
             "text": finding.text,
         }
 
@@ -65,12 +74,18 @@ def right_of(finding: Finding, fault: str, place: dict[str, Any]) -> bool | None
 
 
 def placed_of(
-    finding: Finding, place: dict[str, Any], injection: dict[str, Any] | None
+    finding: Finding,
+    place: dict[str, Any],
+    injection: dict[str, Any] | None,
+    held: list[str] | None = None,
 ) -> bool | None:
-    """Return whether the first bad place is the truth's: device and tap, and the packet where both name one."""
+    """Return whether the first bad place is the truth's: device and tap, and the packet where both name one.
+
+    Where that tap's memory does not hold the packet any more, the first behind it that does is where it is first seen.
+    """
     if not place or place["tap"] is None:
         return None
-    if (finding.device, finding.tap) != (place["device"], place["tap"]):
+    if (finding.device, finding.tap) not in ((place["device"], place["tap"]), tuple(held or ())):
         return False
     detail = injection["detail"] if injection else {}
     packets = {place["packet"], detail.get("also", place["packet"])}

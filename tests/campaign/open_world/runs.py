@@ -21,6 +21,7 @@ from freezeframe.capture.recorder.state import read_state
 from freezeframe.capture.registers.access import open_devices
 from freezeframe.emulator.target import EmulatorTarget
 from tests.campaign.open_world.geometries import as_toml, geometry
+from tests.campaign.open_world.held import held_at
 from tests.campaign.open_world.judge import judged
 
 LISTED, UNLISTED, GEOMETRIES = 1, 2, 3
@@ -131,6 +132,8 @@ def run_job(job: Job) -> list[dict[str, Any]]:
         # One broken run must not end the campaign; it stands in the report by its text.
         except Exception as error:
             return [same | {"ends": "both", "name": "(error)", "error": _text(error)}]
+        injections = taken.truth["injections"]
+        held = held_at(taken.folder, injections[-1] if injections else None)
         records = []
         for ends in ("both", "A", "B"):
             start = time.process_time()
@@ -140,7 +143,7 @@ def run_job(job: Job) -> list[dict[str, Any]]:
                 records.append(same | {"ends": ends, "name": "(error)", "error": _text(error)})
                 continue
             used_s = round(time.process_time() - start, 4)
-            for answer in judged(said, job.fault, taken.truth, ends):
+            for answer in judged(said, job.fault, taken.truth, ends, held):
                 records.append(same | {"ends": ends, "explain_s": used_s} | answer)
         records[0] |= {
             "causes": taken.causes,

@@ -111,11 +111,20 @@ def test_the_first_bad_place_is_a_tap_and_a_packet_or_the_one_beside_it() -> Non
     )
 
 
+def test_where_the_first_bad_tap_has_written_over_it_the_next_that_holds_it_is_the_place() -> None:
+    injection: dict[str, object] = {"detail": {}}
+    later = finding("undetermined", device="B", tap="rx_deq", packet=7)
+    assert placed_of(later, PLACE, injection, ["B", "rx_enq"]) is False
+    assert placed_of(later, PLACE, injection, ["B", "rx_deq"])
+    assert placed_of(later, PLACE, injection, None) is False
+
+
 def answer(confidence: float, right: bool, **more: object) -> dict[str, object]:
     return {
         "world": 1, "fault": "word-omitted", "load": "light", "seed": 3, "card": -1, "ends": "both", "rank": 0,
         "kind": "listed", "name": "word-omitted" if right else "word-duplicated", "confidence": confidence,
-        "certain": confidence >= 0.9, "right": right, "placed": right, "truth": PLACE, "said": PLACE, "detail": {},
+        "certain": confidence >= 0.9, "right": right, "placed": right,
+        "held": ["B", "rx_enq"], "truth": PLACE, "said": PLACE, "detail": {},
         "text": "", **more,
     }  # fmt: skip
 
