@@ -107,6 +107,11 @@ class FlowAccount:
         return self._difference(self.freed, self.credited)
 
     @property
+    def untold(self) -> int | None:
+        """Words that the receiver told it had freed, and the sender was not credited."""
+        return self._difference(self.reported, self.credited)
+
+    @property
     def waiting(self) -> int | None:
         """Words received and not freed: they are in the receiver's FIFO."""
         return self._difference(self.received, self.freed)

@@ -99,9 +99,25 @@ def symptoms(
     for device in facts.view.names:
         known = {stall.account.sender for stall in stalls}
         stall_cause = facts.view.roles.cause("no-credit")
-        if stall_cause in facts.view.causes(device) and device not in known:
+        froze = stall_cause in facts.view.causes(device)
+        if froze and device not in known and not _wait_was_over(facts, device):
             yield _unseen(facts, device, stall_cause, ("credit-lost", "header-miscounted", "none"))
     yield from _causes(facts)
+
+
+def _wait_was_over(facts: Facts, device: str) -> bool:
+    """Tell whether a sender that froze for want of credit went on since, and the books of both ends agree.
+
+    Credits that are lost for good, and words that are counted wrong, are still missing when it stands still.
+    """
+    if facts.view.value(device, "frozen.stalled_flows") != 0:
+        return False
+    accounts = [account for account in facts.accounts if account.sender == device]
+    for account in accounts:
+        told, way, limit = account.untold, account.on_the_way, account.limit
+        if told is None or way is None or limit is None or max(told, way) > limit // 2:
+            return False
+    return bool(accounts)
 
 
 def _overflows(facts: Facts, sendings: Sequence[Sending]) -> Iterator[Finding]:
