@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from freezeframe.capture.errors import InputError, TargetError
+from freezeframe.capture.folder.content import DeviceCapture
 from freezeframe.capture.registers.access import Device, Recorder
 from freezeframe.capture.registers.layouts import HEADER, Kind, PacketType
 
@@ -29,6 +30,10 @@ class Term:
     value: int = 0
     mask: int = 0
     kinds: int = ALL_KINDS
+
+    def fits(self, kind: int, data: int) -> bool:
+        """Return whether a word is the same as the term."""
+        return bool(self.kinds >> kind & 1) and not (data ^ self.value) & self.mask
 
     def words(self) -> tuple[int, int, int, int, int]:
         """Return what stands in the term's registers, in their order."""
@@ -115,16 +120,44 @@ def clear_trigger(device: Recorder) -> None:
 
 def read_trigger(device: Device) -> Trigger:
     """Return the trigger as it stands in the device."""
-    config, count, limit = device.read_many(["trigger.config", "trigger.count", "trigger.limit"])
-    terms = []
-    for number in (0, 1) if config >> 9 & 1 else (0,):
-        low, high, mask_low, mask_high, kinds = device.read_many(
-            [(f"trigger.term.{part}", number) for part in PARTS]
-        )
-        terms.append(Term(low | high << 32, mask_low | mask_high << 32, kinds))
-    taps = device.roles.taps
+    numbers = device.read_many(["trigger.config", "trigger.count", "trigger.limit"])
+    terms = [
+        device.read_many([(f"trigger.term.{part}", number) for part in PARTS])
+        for number in _term_numbers(numbers[0])
+    ]
+    return _trigger(device.roles.taps, numbers, terms)
+
+
+def recorded_trigger(device: DeviceCapture) -> Trigger | None:
+    """Return the trigger as it stood in a device that was pulled; None where a register of it was not read."""
+    registers = device.registers
+    numbers = [registers.value(f"trigger.{name}") for name in ("config", "count", "limit")]
+    if numbers[0] is None:
+        return None
+    terms = [
+        [registers.value(f"trigger.term.{part}", number) for part in PARTS]
+        for number in _term_numbers(numbers[0])
+    ]
+    if None in numbers or any(None in term for term in terms):
+        return None
+    known = [[int(word or 0) for word in each] for each in (numbers, *terms)]
+    return _trigger(device.roles.taps, known[0], known[1:])
+
+
+def _term_numbers(config: int) -> tuple[int, ...]:
+    return (0, 1) if config >> 9 & 1 else (0,)
+
+
+def _trigger(
+    taps: Sequence[str], numbers: Sequence[int], terms: Sequence[Sequence[int]]
+) -> Trigger:
+    config, count, limit = numbers
+    made = [
+        Term(low | high << 32, mask_low | mask_high << 32, kinds)
+        for low, high, mask_low, mask_high, kinds in terms
+    ]
     tap = taps[min(config >> 4 & 7, len(taps) - 1)]
-    return Trigger(tap, tuple(terms), max(1, count), limit, bool(config >> 8 & 1), bool(config & 1))
+    return Trigger(tap, tuple(made), max(1, count), limit, bool(config >> 8 & 1), bool(config & 1))
 
 
 def write_back(device: Recorder, word: int, name: str, *indices: int) -> None:

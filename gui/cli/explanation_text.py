@@ -13,6 +13,7 @@ from freezeframe.capture.folder import CaptureFolder
 from freezeframe.capture.folder.history import history_lines
 from freezeframe.capture.time_text import format_ps
 from freezeframe.gui.cli.output import hex_word, table, text_width
+from freezeframe.gui.fired import fired
 from freezeframe.gui.moments import Freeze, first_freeze
 from freezeframe.gui.report.advice import headline, next_steps
 from freezeframe.gui.report.comparison import Comparison, compare, difference_text, register_text
@@ -37,6 +38,7 @@ def explanation_document(capture: CaptureFolder, explanation: Explanation) -> di
             "t_ps": freeze.t_ps,
             "t_uncertainty_ps": freeze.t_unc_ps if freeze.t_unc_ps >= 0 else None,
         },
+        "fired": [one.to_json() for one in fired(capture, explanation.trace)],
         "history": capture.manifest.get("history", []),
     }
 
@@ -58,6 +60,7 @@ def explanation_text(capture: CaptureFolder, explanation: Explanation) -> str:
     frozen = f"frozen by {', '.join(freeze.causes)} at {freeze.device}" if freeze else "not frozen"
     findings = explanation.findings
     parts = [f"{printable(folder_name(capture.path))}: {explanation.answer}, {frozen}"]
+    parts += bulleted("What fired", [one.text for one in fired(capture, explanation.trace)])
     parts += [
         finding_text(finding, freeze, next_steps(finding, capture, explanation.trace))
         for finding in findings

@@ -109,7 +109,7 @@ def test_the_document_has_the_keys_that_a_machine_may_rely_on(capture: CaptureFo
     document = explanation_document(capture, made_explanation(capture))
     assert list(document) == [
         "answer", "findings", "looked_at", "not_seen", "stalls", "stopped", "notes", "event_logs", "not_asked",
-        "qualified", "lost", "freeze", "history",
+        "qualified", "lost", "freeze", "fired", "history",
     ]  # fmt: skip
     (finding,) = document["findings"]
     asked = (
