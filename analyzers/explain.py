@@ -53,6 +53,7 @@ from freezeframe.analyzers.witness.own_faults import matched
 from freezeframe.analyzers.witness.qualified import not_usable
 from freezeframe.analyzers.witness.qualified import told as told_of
 from freezeframe.analyzers.witness.suspects import in_whole, upset_memories
+from freezeframe.analyzers.witness.told_twice import apart_finding, told_apart
 from freezeframe.capture.card.roles import EVENT_LOG, Roles
 from freezeframe.capture.errors import InputError
 from freezeframe.capture.folder.reader import CaptureFolder, as_recording
@@ -258,11 +259,14 @@ def rank(case: Case, off: Collection[str] = ()) -> tuple[list[Finding], list[Sta
     finding ``undetermined``, and only when nothing was named.
     """
     upset, unsure = upset_memories(case)
-    if not upset:
+    view = case.facts.view
+    apart = [each for each in told_apart(view) if not any(each.device == name for name, _ in upset)]
+    if not upset and not apart:
         return _ranked(case, off, unsure)
-    rest, slow = _ranked(case.without(upset), off, [])
-    findings = [*upset.values(), *in_whole(case.facts.view, rest)]
-    return sorted(findings, key=_order), slow
+    right = case.with_registers({each.register: each.mask for each in apart})
+    rest, slow = _ranked(right.without(upset) if upset else right, off, [] if upset else unsure)
+    told = (apart_finding(view, each) for each in apart)
+    return sorted([*upset.values(), *told, *in_whole(view, rest)], key=_order), slow
 
 
 def _ranked(

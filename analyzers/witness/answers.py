@@ -15,20 +15,25 @@ from freezeframe.analyzers.contract import UNDETERMINED, Evidence, Finding, Grou
 from freezeframe.analyzers.witness.case import Case
 from freezeframe.analyzers.witness.declared import shipped
 from freezeframe.analyzers.witness.gate import judged
-from freezeframe.analyzers.witness.registers import WrongBit
+from freezeframe.analyzers.witness.registers import WrongBit, lone_bits
 from freezeframe.analyzers.witness.waited import contradictions, explains
+from freezeframe.analyzers.witness.wrong_counts import WrongCount
 from freezeframe.analyzers.witness.wrong_credits import wrong_credits
 
 _FEW_WORDS = 8  # in a level: so many may have been lost or repeated as well
 _FIFO_LAWS = ("outgoing FIFO, words", "incoming FIFO, words")
 _LEVELS = ("frozen.tx_level", "frozen.rx_level")
+_BOTH_ENDS = _SEVERAL = 2
+_SHOWN_BITS = 6
+_SAME = " Whether the register is wrong or what it counts cannot be told apart."
+_ALL_HOLD = " The register is suspect, not the card."
 
 
 def open_answers(case: Case, symptoms: Sequence[Finding]) -> Iterator[Finding]:
     """Yield what is known where nothing could be named: the first is the answer."""
     broken = case.broken
-    if case.mending and not symptoms:
-        yield _register(case, case.mending, broken)
+    if (case.mending or case.miscounting) and not symptoms:
+        yield register_suspect(case)
         return
     known = [*wrong_credits(case), *contradictions(case)]
     left = (symptom for symptom in symptoms if not any(explains(one, symptom) for one in known))
@@ -61,6 +66,9 @@ def law_broken(case: Case, broken: Sequence[Checked]) -> Finding:
     ways = case.facts.view.roles.ways
     tap = next((way.exit for way in ways if f"frozen.{way.level}" in first.law.balance), None)
     more = f" So are {len(broken) - 1} more." if len(broken) > 1 else ""
+    if bits := lone_bits(case.facts.view, broken):
+        told = " or ".join(bit.text for bit in bits[:_SHOWN_BITS])
+        more += f" Or a register is wrong, and no other law says which: {told}, were it another, would mend it."
     return Finding(
         LAW_BROKEN,
         f"{first.subject.text}: {first.law.name} is broken, and nothing that was found explains it: {first.law.text} "
@@ -95,37 +103,71 @@ def register_is_sure(case: Case) -> bool:
 
     A register that breaks several laws at once is told by these; one may be broken because what it counts went wrong.
     """
-    if len({(bit.device, bit.register) for bit in case.mending}) != 1:
-        return False
     # What one card counts wrongly and what it did wrongly look the same without the other.
-    return len(case.facts.view.names) > 1 and len(case.broken) > 1
+    if len(case.facts.view.names) < _BOTH_ENDS or len(case.broken) < _SEVERAL:
+        return False
+    if case.miscounting:
+        return len(case.miscounting) == 1 and case.miscounting[0].narrow >= _SEVERAL
+    exact = any(law.least is not None and law.least == law.most for law in case.broken)
+    return exact and len({(bit.device, bit.register) for bit in case.mending}) == 1
 
 
 def register_suspect(case: Case) -> Finding:
-    """Return the finding on the register that disagrees with all others; only where `Case.mending` has one."""
-    return _register(case, case.mending, case.broken)
+    """Return the finding on the register that disagrees with all others; only where the case has one."""
+    if case.mending:
+        return _register(case, case.mending, case.broken)
+    return _count(case, case.miscounting, case.broken)
+
+
+def _count(case: Case, counts: Sequence[WrongCount], broken: Sequence[Checked]) -> Finding:
+    """Return the register that counts wrongly; a set, where what it counts may be wrong as well."""
+    sure = register_is_sure(case)
+    others = f" So would {', '.join(other.text for other in counts[1:4])}." if counts[1:] else ""
+    text = f"{_told(broken)} Of {counts[0].text}, every law would hold.{others}"
+    text += _ALL_HOLD if sure else _SAME
+    return Finding(
+        RECORDER_SUSPECT if sure else UNDETERMINED,
+        text,
+        device=counts[0].device,
+        candidates=() if sure else (RECORDER_SUSPECT, LAW_BROKEN),
+        evidence=(
+            Evidence(
+                f"{counts[0].text}, every law would hold.",
+                counts[0].device,
+                rows=tuple(row for count in counts[:4] for row in count.rows),
+            ),
+            *map(_law_evidence, broken),
+        ),
+        ground=Ground.COMPARED,
+        witnesses=(Witness(Says.FOR, text, name="registers"),),
+        falsifier="It would be wrong if a law stayed broken with it as it should be: none does."
+        if sure
+        else "",
+    )
+
+
+def _law_evidence(law: Checked) -> Evidence:
+    return Evidence(f"{law.subject.text}: {law.law.name}: {law.why}.", law.subject.device)
+
+
+def _told(broken: Sequence[Checked]) -> str:
+    laws = " and ".join(f"{law.law.name} ({law.why})" for law in broken[:3])
+    return f"{len(broken)} law{'s are' if len(broken) > 1 else ' is'} broken: {laws}."
 
 
 def _register(case: Case, bits: Sequence[WrongBit], broken: Sequence[Checked]) -> Finding:
     """Return the register that is suspect; a set, where what it counts may be wrong as well."""
     bit = bits[0]
     delta = 1 << bit.bit
-    laws = " and ".join(f"{law.law.name} ({law.why})" for law in broken[:3])
     others = f" So would {', '.join(other.text for other in bits[1:4])}." if len(bits) > 1 else ""
-    text = (
-        f"{len(broken)} law{'s' * (len(broken) > 1)} {'are' if len(broken) > 1 else 'is'} broken: {laws}. Were "
-        f"{bit.text} another, every law would hold.{others}"
-    )
+    text = f"{_told(broken)} Were {bit.text} another, every law would hold.{others}"
     names: tuple[str, ...] = ()
     of_fifo = len(broken) == 1 and broken[0].law.name in _FIFO_LAWS
     if delta <= _FEW_WORDS and (of_fifo or bit.register in _LEVELS):
         names = (RECORDER_SUSPECT, "word-omitted", "word-duplicated")
     elif not register_is_sure(case):
         names = (RECORDER_SUSPECT, LAW_BROKEN)
-    if names:
-        text += " Whether the register is wrong or what it counts cannot be told apart."
-    else:
-        text += " The register is suspect, not the card."
+    text += _SAME if names else _ALL_HOLD
     return Finding(
         UNDETERMINED if names else RECORDER_SUSPECT,
         text,
@@ -137,10 +179,7 @@ def _register(case: Case, bits: Sequence[WrongBit], broken: Sequence[Checked]) -
                 bit.device,
                 rows=tuple(b.row for b in bits[:4]),
             ),
-            *(
-                Evidence(f"{law.subject.text}: {law.law.name}: {law.why}.", law.subject.device)
-                for law in broken
-            ),
+            *map(_law_evidence, broken),
         ),
         ground=Ground.COMPARED,
         witnesses=(Witness(Says.FOR, text, name="registers"),),

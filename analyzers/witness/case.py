@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -11,7 +11,8 @@ from freezeframe.analyzers.diagnosis.overflow import Sending, sendings
 from freezeframe.analyzers.diagnosis.standstill import Stand, standing
 from freezeframe.analyzers.facts import Facts
 from freezeframe.analyzers.view import CaptureView, fits_power_up
-from freezeframe.analyzers.witness.registers import WrongBit, mending_bits
+from freezeframe.analyzers.witness.registers import Register, WrongBit, flipped, mending_bits
+from freezeframe.analyzers.witness.wrong_counts import WrongCount, mending_counts
 from freezeframe.capture.folder import CaptureFolder
 
 _HARMLESS = ("host", "trigger")
@@ -51,6 +52,11 @@ class Case:
         return tuple(bit for bit in bits if not _logged(self.facts, bit))
 
     @cached_property
+    def miscounting(self) -> tuple[WrongCount, ...]:
+        """The registers of which each would mend every broken law; none where a single bit does."""
+        return () if self.mending else mending_counts(self.facts, self.laws, self.broken)
+
+    @cached_property
     def sendings(self) -> tuple[Sending, ...]:
         """How each flow was sent against its limit."""
         return sendings(self.facts)
@@ -76,6 +82,14 @@ class Case:
         ]
         folder = CaptureFolder(view.folder.path, view.folder.manifest, devices)
         return Case(Facts(CaptureView(folder, view.chosen)))
+
+    def with_registers(self, flips: Mapping[Register, int]) -> Case:
+        """Return the case as it is with bits of registers the other way."""
+        if not flips:
+            return self
+        view = self.facts.view
+        devices = [flipped(device, flips) for device in view.folder.devices]
+        return Case(Facts(view.with_frozen(devices)))
 
     @property
     def own_causes(self) -> dict[str, tuple[str, ...]]:

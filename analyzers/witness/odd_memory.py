@@ -119,7 +119,7 @@ def _decided(
             f"what it holds fails its checks, and with what went on from there, as {beside} has it, it does not"
         )
     counted = [facts.view.count(receiver, name) for name in _CHECKS]
-    checked = all(wrong)  # a packet without its TAIL is not
+    checked = any(wrong)  # a packet without its TAIL is not
     if right and tap in _RECEIVES and checked and counted == [0] * len(_CHECKS):
         return ("tap_before", "checker"), (
             f"what it holds fails its checks, with what {beside} has it does not, and {receiver}, which looked at it "

@@ -317,6 +317,14 @@ def _registers(bound: Bound) -> Reading:
         for row in evidence.rows
         if row.table == "registers"
     }
+    counts = [
+        count
+        for count in bound.case.miscounting
+        if count.narrow > 1 and any((row.source, row.label) in shown for row in count.rows)
+    ]
+    if counts:
+        text = f"{counts[0].text}, would mend every broken law"
+        return Reading("one-register", text, counts[0].rows)
     bits = [bit for bit in bound.case.mending if (bit.device, bit.label) in shown]
     if not bits:
         many = f"the {len(broken)} broken laws" if len(broken) > 1 else "the broken law"

@@ -6,7 +6,7 @@ stands in, and only its own bit mends them all.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice
 
@@ -16,6 +16,10 @@ from freezeframe.analyzers.contract import Row
 from freezeframe.analyzers.facts import Facts
 from freezeframe.analyzers.view import CaptureView
 from freezeframe.capture.counters.law_table import split_terms
+from freezeframe.capture.folder import DeviceCapture
+
+Register = tuple[str, str, tuple[int, ...]]
+"""Device, name and indices of a register; a long counter's two halves are two."""
 
 _MOST_BROKEN = 12  # laws: an upset of one register breaks no more of them
 _MOST_TRIED = 200
@@ -59,18 +63,26 @@ def mending_bits(
     if not broken or len(broken) > _MOST_BROKEN:
         return ()
     shortest = min(broken, key=lambda law: len(law.terms))
-    speak = _speak(facts.view, laws)
+    speak = laws_by_register(facts.view, laws)
     return tuple(
         bit
         for bit in islice(_bits(facts.view, shortest, len(broken)), _MOST_TRIED)
-        if _mends(facts, bit, speak[bit.device, bit.register, bit.indices], broken)
+        if hold_with(facts, {(bit.device, bit.register, bit.indices): 1 << bit.bit}, speak, broken)
     )
+
+
+def lone_bits(view: CaptureView, broken: Sequence[Checked]) -> tuple[WrongBit, ...]:
+    """Return of each register the lowest bit that would mend the one law that is broken; none where several are."""
+    lowest: dict[Register, WrongBit] = {}
+    for bit in islice(_bits(view, broken[0], 1), _MOST_TRIED) if len(broken) == 1 else ():
+        lowest.setdefault((bit.device, bit.register, bit.indices), bit)
+    return tuple(lowest.values())
 
 
 def _bits(view: CaptureView, law: Checked, broken: int) -> Iterator[WrongBit]:
     """Yield the bits of the registers in a broken law that would move its sum to where it must be."""
     for sign, term in split_terms(law.law.balance):
-        for device, register, indices, high in _registers(view, law.subject, term):
+        for device, register, indices, high in registers_of(view, law.subject, term):
             value = view.value(device, register, *indices)
             if value is None:
                 continue
@@ -105,7 +117,7 @@ def _within(law: Checked, view: CaptureView, moved: int) -> bool:
     return (law.least is None or balance >= law.least) and (law.most is None or balance <= law.most)
 
 
-def _registers(
+def registers_of(
     view: CaptureView, subject: Subject, term: str
 ) -> Iterator[tuple[str, str, tuple[int, ...], int]]:
     """Yield device, register, indices and place of the lowest bit of what a term is read from."""
@@ -137,11 +149,9 @@ def _registers(
         yield device, f"memory.{what}", (card.roles.memories.index(subject.memory or ""),), 0
 
 
-def _speak(
-    view: CaptureView, laws: Sequence[Checked]
-) -> dict[tuple[str, str, tuple[int, ...]], list[Checked]]:
-    """Return for each register (device, name, indices) the laws that can be asked and speak of it."""
-    speak: dict[tuple[str, str, tuple[int, ...]], list[Checked]] = {}
+def laws_by_register(view: CaptureView, laws: Sequence[Checked]) -> dict[Register, list[Checked]]:
+    """Return for each register the laws that can be asked and speak of it."""
+    speak: dict[Register, list[Checked]] = {}
     for law in laws:
         if law.state == "not checkable":
             continue
@@ -150,29 +160,40 @@ def _speak(
             bound.removeprefix("-") for bound in (law.law.least, law.law.most) if "." in bound
         ]
         for register in {
-            each[:3] for term in terms for each in _registers(view, law.subject, term)
+            each[:3] for term in terms for each in registers_of(view, law.subject, term)
         }:
             speak.setdefault(register, []).append(law)
     return speak
 
 
-def _mends(facts: Facts, bit: WrongBit, tied: Sequence[Checked], broken: Sequence[Checked]) -> bool:
-    """Tell whether the laws that speak of a register hold with the bit as it should be, all broken ones among them.
+def hold_with(
+    facts: Facts,
+    flips: Mapping[Register, int],
+    speak: Mapping[Register, Sequence[Checked]],
+    broken: Sequence[Checked],
+) -> bool:
+    """Tell whether the laws that speak of registers hold with these bits flipped, all broken ones among them.
 
     One law alone says too little of a register.
     """
+    tied = [law for register in flips for law in speak[register]]
     asked = {(law.law.name, law.subject) for law in tied}
     if len(asked) < 2 or any((law.law.name, law.subject) not in asked for law in broken):
         return False
-    devices = [
-        replace(device, registers=device.registers.flipped(bit.register, *bit.indices, bit=bit.bit))
-        if device.name == bit.device
-        else device
-        for device in facts.view.folder.devices
-    ]
+    devices = [flipped(device, flips) for device in facts.view.folder.devices]
     laws = list({law.law.name: law.law for law in tied}.values())
     return all(
         law.state == "holds"
         for law in check_laws(facts.view.with_frozen(devices), laws, facts)
         if (law.law.name, law.subject) in asked
     )
+
+
+def flipped(device: DeviceCapture, flips: Mapping[Register, int]) -> DeviceCapture:
+    """Return a device with bits of its registers the other way."""
+    registers = device.registers
+    for (name, register, indices), mask in flips.items():
+        for bit in range(_BITS) if name == device.name else ():
+            if mask >> bit & 1:
+                registers = registers.flipped(register, *indices, bit=bit)
+    return replace(device, registers=registers)

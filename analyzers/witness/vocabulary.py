@@ -147,12 +147,17 @@ WITNESSES: dict[str, Vocabulary] = {
     ),
     "registers_alone": Vocabulary(
         "as registers, where the claim rests on no event that was logged",
-        {"one-bit": "there is such a bit", "consistent": "there is none"},
-    ),
-    "registers": Vocabulary(
-        "the one bit of one register that would mend every law that is broken",
         {
             "one-bit": "there is such a bit",
+            "one-register": "there is such a register",
+            "consistent": "there is none",
+        },
+    ),
+    "registers": Vocabulary(
+        "the one bit of one register, or the one register, that would mend every law that is broken",
+        {
+            "one-bit": "there is such a bit",
+            "one-register": "no such bit, but such a register, by two laws that say exactly what it is",
             "consistent": "no law is broken, or no single bit mends it",
         },
     ),

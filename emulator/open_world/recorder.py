@@ -163,8 +163,9 @@ class Written(Unlisted):
         faulty = _Faulty(recorder.memory.depth, self)
         recorder.memory = faulty
 
-    def struck(self) -> None:
-        self.strike(Memory(self._memory).name.lower())
+    def struck(self, record: int) -> None:
+        """Note which of all records that were ever stored it was."""
+        self.strike(Memory(self._memory).name.lower(), record=record)
 
 
 class _Faulty(TraceMemory):
@@ -179,8 +180,8 @@ class _Faulty(TraceMemory):
         if count < 4 or not fault.ready():
             super().put_run(dt, kinds, data)
             return
-        fault.struck()
         at = fault.draw.randrange(1, count - 1)
+        fault.struck(self.stored + at)
         super().put_run(dt, kinds[:at], data[:at])
         behind = at if fault.doubled else at + 1
         if fault.doubled:
@@ -193,7 +194,7 @@ class _Faulty(TraceMemory):
         if place is None or not fault.ready():
             super().put(records)
             return
-        fault.struck()
+        fault.struck(self.stored + place)
         super().put(records[: place + fault.doubled] + records[place + (not fault.doubled) :])
 
 

@@ -13,6 +13,7 @@ from statistics import median
 from typing import Any
 
 from freezeframe.emulator.open_world.table import ENTRIES
+from tests.campaign.open_world.decidable import ONE_LAW, UPSETS
 from tests.campaign.open_world.judge import NOTHING, OPEN
 
 Record = dict[str, Any]
@@ -56,9 +57,14 @@ def figures(records: list[Record], runs: int) -> list[tuple[str, str, str]]:
     unlisted = [r for r in first if r["kind"] not in ("listed", "clean")]
     data = [r for r in unlisted if r["kind"] == "data" and r["truth"].get("tap")]
     stalls = [r for r in unlisted if r["kind"] == "stall"]
-    upsets = [r for r in unlisted if r["kind"] in ("recorder", "register")]
-    on_recorder = [r for r in upsets if r["kind"] == "recorder"]
-    bits = [r for r in upsets if isinstance(r["detail"].get("bit"), int)]
+    upsets = [r for r in unlisted if r["kind"] in UPSETS]
+    told = [r for r in upsets if r.get("decided_by", True)]
+    on_recorder = [r for r in told if r["kind"] == "recorder"]
+    bits = [
+        r for r in told if isinstance(r["detail"].get("bit"), int) and r["fault"] != "level-one-off"
+    ]
+    either = [r for r in bits if r.get("decided_by") == ONE_LAW]
+    alone = [r for r in bits if r.get("decided_by") != ONE_LAW]
     return [
         (f"certain and wrong, in {runs} runs, both ends and one end", str(len(wrong_and_certain(records))), "0"),
         ("first world: named first", share(listed, lambda r: r["name"] == r["fault"]), "99.8 %"),
@@ -74,14 +80,22 @@ def figures(records: list[Record], runs: int) -> list[tuple[str, str, str]]:
         ("unlisted data faults that every memory has written over: placed all the same, by laws and counters",
          share([r for r in data if not r["held"]], _placed), ""),
         ("unlisted stalls: the card that stopped is named", share(stalls, _stopper), "99 %"),
-        ("upsets of the recorder: recorder-suspect", share(on_recorder, _suspected), "95 %"),
-        ("upsets of one bit: recorder-suspect with that bit", share(bits, _with_bit), "95 %"),
+        ("upsets of the recorder, contradicted: recorder-suspect", share(on_recorder, _suspected), "95 %"),
+        ("upsets of one bit, contradicted: recorder-suspect with that bit", share(alone, _with_bit), "95 %"),
+        ("upsets of one bit, contradicted by one law alone: a set with that bit", share(either, _names_bit), "95 %"),
         ("upsets of recorder or register called a fault of the card", share(upsets, _blamed), "none"),
     ]  # fmt: skip
 
 
 def _suspected(record: Record) -> bool:
     return bool(record["name"] == _SUSPECT)
+
+
+def _suspected_or_untold(record: Record) -> bool:
+    either = record.get("decided_by") == ONE_LAW and (
+        record["name"] == "law-broken" or _SUSPECT in record.get("candidates", ())
+    )
+    return _suspected(record) or either or not record.get("decided_by", True)
 
 
 def _blamed(record: Record) -> bool:
@@ -99,9 +113,13 @@ def _placed(record: Record) -> bool:
 
 
 def _with_bit(record: Record) -> bool:
-    return _suspected(record) and bool(
-        re.search(rf"\bbits? {record['detail']['bit']}\b", record["text"])
-    )
+    return _suspected(record) and _names_bit(record)
+
+
+def _names_bit(record: Record) -> bool:
+    bit = record["detail"]["bit"]
+    said = re.search(rf"\bbits? (\d+(, | or ))*{bit}\b", record.get("text", ""))
+    return said is not None and not _blamed(record)
 
 
 def frequency(record: Record) -> float | None:
@@ -262,12 +280,24 @@ def missed(records: list[Record]) -> list[str]:
     """Return by kind which faults were not told as asked, and how often."""
     first = first_answers(records)
     lines = []
+    upsets = [r for r in first if r["kind"] in UPSETS and "decided_by" in r]
+    if upsets:
+        total = Counter(r["fault"] for r in upsets)
+        apart = Counter(r["fault"] for r in upsets if not r["decided_by"])
+        told = ", ".join(f"{fault} {n} of {total[fault]}" for fault, n in apart.most_common())
+        by = Counter(r["decided_by"] for r in upsets if r["decided_by"])
+        how = ", ".join(f"{witness} {n}" for witness, n in by.most_common())
+        lines += [
+            f"What contradicts an upset, by its mechanism and whatever was answered: {how}. Nothing that was recorded "
+            f"contradicts {sum(apart.values())} of {len(upsets)}, which the figures leave out: {told or 'none'}.",
+            "",
+        ]
     for kind, title, holds in (
         ("listed", "Listed faults that were not named", lambda r: r["name"] == r["fault"]),
         ("data", "Data faults whose first bad place was not told", lambda r: r["placed"] in (True, None)),
         ("stall", "Stalls whose stopper was not told", _stopper),
-        ("recorder", "Faults of the recorder that were not suspected", _suspected),
-        ("register", "Registers that were not suspected", _suspected),
+        ("recorder", "Faults of the recorder that were not suspected, and could be", _suspected_or_untold),
+        ("register", "Registers that were not suspected, and could be", _suspected_or_untold),
         ("host", "Faults of host and driver of which nothing was said", lambda r: r["name"] != NOTHING),
         ("clean", "Clean runs with a finding", lambda r: r["name"] == NOTHING),
     ):  # fmt: skip

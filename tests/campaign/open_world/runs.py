@@ -19,7 +19,9 @@ from freezeframe.capture.recorder.control import freeze
 from freezeframe.capture.recorder.pull import pull
 from freezeframe.capture.recorder.state import read_state
 from freezeframe.capture.registers.access import open_devices
+from freezeframe.emulator.open_world.table import ENTRIES
 from freezeframe.emulator.target import EmulatorTarget
+from tests.campaign.open_world.decidable import UPSETS, decided_by
 from tests.campaign.open_world.geometries import as_toml, geometry
 from tests.campaign.open_world.held import held_at
 from tests.campaign.open_world.judge import judged
@@ -117,7 +119,7 @@ def run_to_freeze(card: EmulatorTarget, job: Job) -> None:
 
 def run_job(job: Job) -> list[dict[str, Any]]:
     """Return the records of a run: one an answer, at least one for both ends and for each end alone."""
-    same = {
+    same: dict[str, Any] = {
         "world": job.world, "fault": job.fault, "load": job.load, "seed": job.seed, "card": job.card,
     }  # fmt: skip
     with (
@@ -134,6 +136,8 @@ def run_job(job: Job) -> list[dict[str, Any]]:
             return [same | {"ends": "both", "name": "(error)", "error": _text(error)}]
         injections = taken.truth["injections"]
         held = held_at(taken.folder, injections[-1] if injections else None)
+        if job.fault in ENTRIES and ENTRIES[job.fault].kind in UPSETS:
+            same["decided_by"] = decided_by(job.fault, taken.truth["injections"][-1], taken.folder)
         records = []
         for ends in ("both", "A", "B"):
             start = time.process_time()

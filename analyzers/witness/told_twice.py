@@ -1,0 +1,325 @@
+"""What a card tells twice, in a register and in what was recorded or in another register, and otherwise.
+
+The cycle of the freeze and the last record of the memories; a cause and the counter of what it stands for; underflows
+and credits in registers and in the event log; a sequence number that comes next and the last header. Whatever the card
+did, both tell of the same: so one of the two is wrong, and it is the recorder's side.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import pairwise
+
+import numpy as np
+
+from freezeframe.analyzers.card.claims import RECORDER_SUSPECT
+from freezeframe.analyzers.contract import Evidence, Finding, Ground, Says, Witness
+from freezeframe.analyzers.streams import EventLog, Stream
+from freezeframe.analyzers.view import CaptureView
+from freezeframe.analyzers.witness.registers import Register
+from freezeframe.capture.card.roles import EVENT_LOG
+from freezeframe.capture.folder import DeviceCapture
+from freezeframe.capture.registers.layouts import Kind
+
+_LATE_CYCLES = (
+    192,
+    32,
+)  # of the two clocks, from the last record of the memories to the freeze; 8 are usual
+_SAME_CYCLES = 8
+_CHECKS = ("bad-header", "bad-payload", "bad-length")
+_CHECKED_PS = 1_500_000  # before a cause: its check was of a packet that crossed then
+_LEAST_PACKET = 3
+_BEHIND = 2
+_AHEAD = 8  # packets that have their number and are not yet recorded
+_SEQUENCES = 1 << 16
+_CREDIT_FREED = 16
+_ONE_CREDIT = 768  # words that one credit frees at most
+_LAST = 3  # bus cycles from the log's last record to the freeze, where it was the last to close
+
+
+@dataclass(frozen=True, slots=True)
+class Apart:
+    """A register that is not as the other tells. ``right``: what it may be."""
+
+    register: Register
+    value: int
+    right: tuple[int, ...]
+    why: str
+
+    @property
+    def device(self) -> str:
+        """The card."""
+        return self.register[0]
+
+    @property
+    def mask(self) -> int:
+        """What makes it as it should be, as far as that is known."""
+        return self.value ^ self.right[0]
+
+    @property
+    def label(self) -> str:
+        """The register as it is called."""
+        return self.register[1].removesuffix("_lo").removesuffix(".lo") + "".join(
+            f"[{i}]" for i in self.register[2]
+        )
+
+    @property
+    def bits(self) -> tuple[int, ...]:
+        """The bits of which each alone would make it right."""
+        masks = [self.value ^ right for right in self.right]
+        return tuple(mask.bit_length() - 1 for mask in masks if mask.bit_count() == 1)
+
+
+def told_apart(view: CaptureView) -> Iterator[Apart]:
+    """Yield the registers of each card that something else contradicts."""
+    for device in view.devices:
+        if view.value(device.name, "ctl.generation") != 1 or view.looped:
+            continue
+        log = view.logs.get(device.name)
+        yield from _freeze_cycle(view, device)
+        yield from _causes(view, device)
+        yield from _sequences(view, device)
+        if log is not None and len(log) and not log.gaps:
+            yield from _underflows(view, device, log)
+            yield from _credits(view, device, log)
+        yield from _errors(view, device)
+
+
+def apart_finding(view: CaptureView, apart: Apart) -> Finding:
+    """Return the finding on a register that something else contradicts."""
+    device, register, indices = apart.register
+    text = f"{device}'s {apart.label} is {apart.value}, and {apart.why}. "
+    if apart.bits:
+        several = " or ".join(str(bit) for bit in apart.bits)
+        text += f"Were bit {several} of it another, the two would agree. "
+    text += "What tells it is suspect, not the card."
+    row = view.register_row(
+        device, register, *indices, expected=apart.right[0] if apart.right else None
+    )
+    return Finding(
+        RECORDER_SUSPECT,
+        text,
+        device=device,
+        evidence=(
+            Evidence(
+                f"{device}'s {apart.label} is {apart.value}, and {apart.why}.", device, rows=(row,)
+            ),
+        ),
+        ground=Ground.COMPARED,
+        witnesses=(Witness(Says.FOR, apart.why, name="registers"),),
+        falsifier="It would be wrong if what else tells it agreed.",
+    )
+
+
+def _freeze_cycle(view: CaptureView, device: DeviceCapture) -> Iterator[Apart]:
+    frozen = device.registers.value64("frozen.freeze_cycle_")
+    low = view.value(device.name, "frozen.freeze_cycle_lo")
+    closed = _closed_ps(view, device)
+    if frozen is None or low is None or closed is None:
+        return
+    last_ps, unc_ps = closed
+
+    def off_ps(cycle: int) -> int:
+        return (
+            int(view.trace.timebase.times_ps(device.name, "bus", np.array([cycle]))[0][0]) - last_ps
+        )
+
+    slack = view.cycles_ps(device.name, bus=_LATE_CYCLES[0], link=_LATE_CYCLES[1]) + unc_ps
+    if abs(off_ps(frozen)) <= slack:
+        return
+    offs = {bit: abs(off_ps(frozen ^ 1 << bit)) for bit in range(32)}
+    near = min(offs.values())
+    same = near + view.cycles_ps(device.name, bus=_SAME_CYCLES)
+    right = tuple(low ^ 1 << bit for bit, off in offs.items() if off <= same)
+    if near <= slack:
+        way = "before" if off_ps(frozen) > 0 else "after"
+        why = f"the last of its memories was closed {abs(off_ps(frozen)) / 1e6:.2f} us {way} that"
+        yield Apart((device.name, "frozen.freeze_cycle_lo", ()), low, right, why)
+
+
+def _closed_ps(view: CaptureView, device: DeviceCapture) -> tuple[int, int] | None:
+    """Return when the last of a card's memories was closed, and how uncertain that is; None where it is not known."""
+    events = view.trace.events
+    times = events[(events["kind"] == Kind.TIME.name) & (events["device"] == device.name)]
+    last = times.groupby("source", observed=True)["t_ps"].max()
+    sources = {f"{device.name}.{name}" for name in device.memories}
+    if not sources <= set(last.index.astype(str)):
+        return None
+    unc = times["t_unc_ps"].max()
+    return (int(last.max()), int(unc)) if unc >= 0 else None
+
+
+def _after(view: CaptureView, device: DeviceCapture, tap: str) -> int | None:
+    """Return how many words crossed a tap after its memory was closed; None where it is not known."""
+    counted = view.count(device.name, "words", tap)
+    offered = view.value(device.name, "memory.offered", device.roles.memories.index(tap))
+    return None if counted is None or offered is None or counted < offered else counted - offered
+
+
+def _causes(view: CaptureView, device: DeviceCapture) -> Iterator[Apart]:
+    """Yield the causes that came although their counter stands at 0, or what they checked was right."""
+    latch = view.value(device.name, "ctl.causes") or 0
+    for cause in device.found.card.causes:
+        said = device.found.card.said.cause.get(cause.name.replace("-", "_"))
+        if not latch >> cause.bit & 1 or said is None or not said.means:
+            continue
+        register = device.name, "ctl.causes", ()
+        counter = device.roles.counter(said.means, said.tap or "") or device.roles.counter(
+            said.means
+        )
+        count = view.counter(device.name, counter) if counter else None
+        if count == 0 and not _any_bad(view, device):
+            why = f"its {counter} is 0: {cause.name} never came"
+            yield Apart(register, latch, (latch ^ 1 << cause.bit,), why)
+        elif said.means in (*_CHECKS, "out-of-sequence") and _was_right(view, device, said.means):
+            why = f"every packet that crossed when {cause.name} came is right as it was recorded"
+            yield Apart(register, latch, (latch ^ 1 << cause.bit,), why)
+
+
+def _any_bad(view: CaptureView, device: DeviceCapture) -> bool:
+    taps = (view.stream(device.name, tap) for tap in view.roles.rx.taps)
+    return any(packet.bad for stream in taps if stream is not None for packet in stream.packets)
+
+
+def _was_right(view: CaptureView, device: DeviceCapture, means: str) -> bool:
+    """Tell whether what the card checks where packets come in passed, of all that crossed just before its cause."""
+    cycle = view.cause_cycle(device.name)
+    entered = view.stream(device.name, view.roles.rx.entry)
+    if (
+        cycle is None
+        or entered is None
+        or _any_bad(view, device)
+        or entered.breaks
+        or not len(entered)
+    ):
+        return False
+    t_ps, unc_ps = view.trace.timebase.times_ps(device.name, "bus", np.array([cycle]))
+    at, unc = int(t_ps[0]), int(unc_ps[0])
+    near = [
+        packet
+        for packet in entered.packets
+        if int(entered.t_ps[packet.start]) <= at + unc
+        and int(entered.t_ps[packet.end - 1]) >= at - unc - _CHECKED_PS
+    ]
+    if unc < 0 or not near or any(packet.cut_start for packet in near):
+        return False
+    if means == "out-of-sequence":
+        return _in_order(entered) and near[0].index > 0
+    checked = [
+        p for p in near if p.has_tail and int(entered.t_ps[p.end - 1]) <= at + unc + _CHECKED_PS
+    ]
+    return bool(checked) and not any(packet.bad for packet in checked)
+
+
+def _in_order(stream: Stream) -> bool:
+    numbers = [packet.seq for packet in stream.packets if packet.has_head]
+    return all(
+        one is not None and other is not None and (other - one) % _SEQUENCES == 1
+        for one, other in pairwise(numbers)
+    )
+
+
+def _follows(number: int, last: int, most: int, counted: int | None) -> bool:
+    """Tell whether a number can come next, by the last header that was recorded and by the packets counted."""
+    beside = counted is None or (number - counted + _BEHIND) % _SEQUENCES <= _AHEAD + _BEHIND
+    return (number - last) % _SEQUENCES <= most and beside
+
+
+def _errors(view: CaptureView, device: DeviceCapture) -> Iterator[Apart]:
+    """Yield the counts of damaged packets although none is recorded, and the cause that would have come did not."""
+    after = _after(view, device, view.roles.rx.entry)
+    mask = view.value(device.name, "ctl.cause_mask")
+    entered = view.stream(device.name, view.roles.rx.entry)
+    if after is None or mask is None or entered is None or _any_bad(view, device):
+        return
+    bits = {cause.name: cause.bit for cause in device.found.card.causes}
+    for means in _CHECKS:
+        names = view.roles.causes(means)
+        counter = view.roles.counter(means) or view.roles.counter(means, view.roles.rx.entry)
+        count = view.counter(device.name, counter) if counter else None
+        if not count or not names or set(names) & set(view.causes(device.name)):
+            continue
+        if all(mask >> bits[name] & 1 for name in names) and count > -(-after // _LEAST_PACKET):
+            register = device.name, f"frozen_counters.{counter}.lo", ()
+            why = f"no packet that was recorded is damaged, and {' or '.join(names)} did not come"
+            yield Apart(register, count, (0,), why)
+
+
+def _sequences(view: CaptureView, device: DeviceCapture) -> Iterator[Apart]:
+    """Yield the numbers that come next and do not follow from the last header that was recorded."""
+    for way, register in (
+        (view.roles.tx, "frozen.next_seq_out"),
+        (view.roles.rx, "frozen.next_seq_in"),
+    ):
+        stream, after = view.stream(device.name, way.entry), _after(view, device, way.entry)
+        value = view.value(device.name, register)
+        if (
+            stream is None
+            or after is None
+            or value is None
+            or stream.breaks
+            or not _in_order(stream)
+        ):
+            continue
+        if view.count(device.name, "overflow", way.entry) != 0:
+            continue  # a word that found its FIFO full was counted by its number, and not recorded
+        heads = [packet for packet in stream.packets if packet.header_ok]
+        if not heads or any(packet.header_ok is False for packet in stream.packets):
+            continue
+        last, most = heads[-1].seq or 0, after // _LEAST_PACKET + _AHEAD
+        passed = view.count(device.name, "packets", way.entry)
+        counted = passed if passed is not None and (passed - last) % _SEQUENCES <= most else None
+        right = tuple(
+            n for bit in range(16) if _follows(n := value ^ 1 << bit, last, most, counted)
+        )
+        if right and not _follows(value, last, most, counted):
+            why = f"the last header that {stream.source} recorded has {last}, and {after} words crossed after it closed"
+            yield Apart((device.name, register, ()), value, right, why)
+
+
+def _whole(view: CaptureView, device: DeviceCapture) -> bool:
+    """Tell whether a card's log holds every event since it was armed."""
+    number = device.roles.memories.index(EVENT_LOG)
+    lost = view.value(device.name, "memory.lost", number)
+    return not device.memories[EVENT_LOG].wrapped and lost == 0
+
+
+def _underflows(view: CaptureView, device: DeviceCapture, log: EventLog) -> Iterator[Apart]:
+    if not _whole(view, device) or not log.recorded(Kind.LINK) or device.name in view.since_ps:
+        return
+    for name, code in (("underflows", "underflow"), ("overflows", "overflow")):
+        for lane in range(2):
+            value = view.value(device.name, f"frozen.lane.{name}", lane)
+            seen = int((log.value[log.select("LINK", code)] == lane).sum())
+            if value is None or value == seen or (value ^ seen).bit_count() != 1:
+                continue
+            why = f"its event log, which holds everything since the arm, has {seen} {name} of lane {lane}"
+            yield Apart((device.name, f"frozen.lane.{name}", (lane,)), value, (seen,), why)
+
+
+def _closed_last(view: CaptureView, device: DeviceCapture, log: EventLog) -> bool:
+    frozen = device.registers.value64("frozen.freeze_cycle_")
+    events = view.trace.events
+    mine = events[(events["source"] == log.source) & (events["kind"] == Kind.TIME.name)]
+    return frozen is not None and len(mine) > 0 and 0 <= frozen - int(mine["cycle"].max()) <= _LAST
+
+
+def _credits(view: CaptureView, device: DeviceCapture, log: EventLog) -> Iterator[Apart]:
+    """Yield the counts of credit that are not as the last credit of their flow told."""
+    if not log.recorded(Kind.CREDIT) or not _closed_last(view, device, log):
+        return
+    mask = (1 << device.identity.flows_credit_w) - 1
+    for flow in range(device.identity.flows_count):
+        for code, name in (("sent", "reported"), ("taken", "credited")):
+            at = log.select("CREDIT", code, flow=flow)
+            value = view.value(device.name, f"frozen_flow.{name}", flow)
+            if not len(at) or value is None:
+                continue
+            told = int(log.value[at[-1]]) >> _CREDIT_FREED & mask
+            more = (
+                value - told & mask
+            )  # in the cycles behind the log's end there may have been one more
+            if more > _ONE_CREDIT and (value ^ told).bit_count() == 1:
+                why = f"the last credit of flow {flow} that was {code}, as its event log has it, tells {told}"
+                yield Apart((device.name, f"frozen_flow.{name}", (flow,)), value, (told,), why)

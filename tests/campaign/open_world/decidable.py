@@ -1,0 +1,158 @@
+"""By which witness an upset of a recorder or of a register can be told, by its mechanism and whatever was answered.
+
+Nothing of the diagnosis is used: the upset is taken back in the raw records, and what the recorder's rules, the other
+memories or the card's laws say of it is the witness. Empty: nothing that is recorded contradicts it.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from freezeframe.analyzers.conservation.analysis_code import check_laws
+from freezeframe.analyzers.view import CaptureView
+from freezeframe.capture.folder import CaptureFolder, DeviceCapture, MemoryImage
+from freezeframe.capture.registers.layouts import Kind
+from freezeframe.decoders.trace.memory import ProblemCode, check, read_memory
+
+UPSETS = ("recorder", "register")
+"""The kinds of faults of which this is asked."""
+
+ONE_LAW = "one law"
+_PATH = (("tx_enq", "tx_deq"), ("rx_enq", "rx_deq"))
+_WORDS = (Kind.HEAD, Kind.BODY, Kind.TAIL)
+_RULES = {
+    ProblemCode.TIME_DISAGREES,
+    ProblemCode.BAD_TIME,
+    ProblemCode.BROKEN_WALK,
+    ProblemCode.ZERO_DT,
+}
+_RULES |= {ProblemCode.RESERVED_KIND, ProblemCode.MISPLACED_KIND}
+_ALWAYS = {
+    "trace-address-stuck": "slots that are one",
+    "trace-bit-stuck": "other taps",
+    "freeze-cycle-upset": "the memories' ends",
+    "level-one-off": ONE_LAW,
+    "crc-checker-refuses": "the packets",
+}
+"""Faults that one witness tells of wherever they strike."""
+
+_COUNTED = (
+    "cause-upset",
+    "cause-spurious",
+    "error-counter-upset",
+)  # a cause and its counter, one for the other
+_NUMBERED = ("sequence-upset",)
+_SEQUENCE_CAUSE = 10  # has no counter: the headers around it tell
+
+
+def decided_by(fault: str, injection: dict[str, Any], folder: CaptureFolder) -> str:
+    """Return the witness that tells of an upset; empty where there is none."""
+    if fault in _ALWAYS:
+        return _ALWAYS[fault]
+    device, detail = folder.device(injection["device"]), injection["detail"]
+    image = device.memories.get(injection["tap"] or "")
+    if "record" in detail and image is not None:
+        number = device.roles.memories.index(image.name)
+        stored = device.registers.value("memory.stored", number) or 0
+        kept = detail["record"] >= stored - len(image.slots_in_order()) + 2
+        return "other taps or the log's own count" if kept else ""
+    if "slot" in detail and image is not None:
+        return _of_record(fault, device, image, detail, folder)
+    if fault == "sample-upset":
+        return _of_sample(device, detail)
+    return _of_register(fault, device, detail, folder)
+
+
+def _of_record(
+    fault: str,
+    device: DeviceCapture,
+    image: MemoryImage,
+    detail: dict[str, Any],
+    folder: CaptureFolder,
+) -> str:
+    if _breaks_rules(device, image):
+        return "the memory's own rules"
+    right = image.records.copy()
+    for slot in range(detail["slot"], min(detail["slot"] + detail.get("records", 1), len(right))):
+        for bit in (
+            (detail["bit"], *((detail["bit"] + 1,) if "two-bits" in fault else ()))
+            if "bit" in detail
+            else ()
+        ):
+            right[slot, bit // 8] ^= 1 << bit % 8
+    record = right[detail["slot"]]
+    if image.name == "event_log" or record[8] & 15 not in _WORDS:
+        return ""
+    if detail.get("bit", 0) >= 68:  # its distance in time alone: the words are as they were
+        return ""
+    side, end = next(
+        (n, taps.index(image.name)) for n, taps in enumerate(_PATH) if image.name in taps
+    )
+    holders = [
+        (other.name, name)
+        for other in folder.devices
+        for name, memory in other.memories.items()
+        if (other.name, name) != (device.name, image.name) and name != "event_log"
+        if (memory.records[memory.slots_in_order(), :8] == record[:8]).all(axis=1).any()
+    ]
+    if 2 * side + end in (0, 3) or len(holders) < 2:
+        return "a whole packet" if _whole_around(image, right, detail["slot"]) else ""
+    return "taps before and behind"
+
+
+def _breaks_rules(device: DeviceCapture, image: MemoryImage) -> bool:
+    problems, _ = check(read_memory(device, image))
+    kinds = image.records[image.slots_in_order(), 8]
+    steps = (kinds & 15 == Kind.TIME) & (kinds >> 4 != 14)
+    return bool({p.code for p in problems} & _RULES) or bool(steps[:-1].any())
+
+
+def _whole_around(image: MemoryImage, right: Any, slot: int) -> bool:
+    """Tell whether the packet around a slot stands whole in the memory, as it was before the upset."""
+    order = image.slots_in_order()
+    kinds = right[order, 8] & 15
+    at = int(np.flatnonzero(order == slot)[0])
+    heads = np.flatnonzero(kinds[: at + 1] == Kind.HEAD)
+    tails = np.flatnonzero(kinds[at:] == Kind.TAIL)
+    return (
+        bool(len(heads))
+        and bool(len(tails))
+        and (len(heads) > 1 or heads[0] > 0 or kinds[0] == Kind.HEAD)
+    )
+
+
+def _of_sample(device: DeviceCapture, detail: dict[str, Any]) -> str:
+    """Tell whether a sample's counts go back, or on by more than a word a cycle, where they did not."""
+    samples = device.samples
+    pointer, status = (
+        device.registers.value(f"sampler.{name}") or 0 for name in ("write_ptr", "status")
+    )
+    if samples is None:
+        return ""
+    order = np.arange(pointer) if not status & 1 else np.roll(np.arange(len(samples)), -pointer)
+    for column in range(2):
+        counts = samples[order, column].astype(np.int64)
+        step = np.diff(counts)
+        period = device.registers.value("ctl.sample_period") or 1024
+        if len(step) and (step.min() < 0 or step.max() > period):
+            return "the samples beside it"
+    return ""
+
+
+def _of_register(
+    fault: str, device: DeviceCapture, detail: dict[str, Any], folder: CaptureFolder
+) -> str:
+    if fault in _COUNTED:
+        if detail["bit"] == _SEQUENCE_CAUSE and fault != "error-counter-upset":
+            return "the headers"
+        if detail["register"] not in ("drops", "parity_errors"):
+            return "a cause and its counter"
+    if fault in _NUMBERED and detail["bit"] > 3:
+        return "the last header"  # the lower bits are those of packets on their way
+    if fault == "underflows-upset":
+        return "" if device.memories["event_log"].wrapped else "the event log"
+    # The card is sound but for the register: a law that is broken is broken by it.
+    laws = sum(law.state == "broken" for law in check_laws(CaptureView(folder)))
+    return "" if not laws else ONE_LAW if laws == 1 else "several laws"
