@@ -15,9 +15,9 @@ Findings on words that the link changed, from both taps or from the receiver's r
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 
 import numpy as np
 import numpy.typing as npt
@@ -51,6 +51,7 @@ from freezeframe.analyzers.taps.tap_diff import PacketPair, SegmentDiff
 from freezeframe.capture.registers.layouts import Kind
 from freezeframe.decoders.trace.encode import header_crc
 
+_MOST_CUTS = 8  # places between damaged packets that are tried; of more the first and the last
 _PERSISTS_WORDS = 4
 """A shifted phase must explain this many differing words to the end of the recording."""
 
@@ -130,39 +131,79 @@ class LinkDamage:
 
 
 def link_damages(facts: Facts) -> Iterator[LinkDamage]:
-    """Yield the damage of every link that shows any."""
+    """Yield the damage of every link that shows any; of two causes one after the other each with its own packets."""
     for sender, receiver, stretch, diff in facts.differences():
         if stretch != LINK or not diff.differing:
             continue
         words = facts.link_words(diff)
-        differ = np.flatnonzero(words.up != words.down)
-        if not differ.size:
+        hidden = any(case.stream is diff.down for case in facts.unplaced)
+        of = partial(_damage, sender, receiver, diff, hidden=hidden)
+        whole = of(words)
+        if not whole.differ.size:
             continue
-        # Between packets the line is idle: a shifted phase borrows bytes that no tap recorded.
-        inside = words.joined & (np.diff(words.pair, prepend=-1) == 0)
-        lanes, lags, phases = [], {}, {}
-        for lane in LANES:
-            up, down = halves(words.up, lane), halves(words.down, lane)
-            if np.array_equal(up, down):
-                continue
-            lanes.append(lane)
-            lag = find_lag(up, down, words.joined)
-            if lag is not None:
-                lags[lane] = lag
-            phase = find_phase(up, down, inside)
-            if phase is not None and int((up != down).sum()) >= _PERSISTS_WORDS:
-                phases[lane] = phase
-        yield LinkDamage(
-            sender,
-            receiver,
-            diff,
-            words,
-            differ,
-            tuple(lanes),
-            lags,
-            phases,
-            hidden=any(case.stream is diff.down for case in facts.unplaced),
+        yield from ([whole] if _explained(whole) else _two_causes(whole, of) or [whole])
+
+
+def _damage(
+    sender: str, receiver: str, diff: SegmentDiff, words: LinkWords, *, hidden: bool
+) -> LinkDamage:
+    # Between packets the line is idle: a shifted phase borrows bytes that no tap recorded.
+    inside = words.joined & (np.diff(words.pair, prepend=-1) == 0)
+    lanes, lags, phases = [], {}, {}
+    for lane in LANES:
+        up, down = halves(words.up, lane), halves(words.down, lane)
+        if np.array_equal(up, down):
+            continue
+        lanes.append(lane)
+        lag = find_lag(up, down, words.joined)
+        if lag is not None:
+            lags[lane] = lag
+        phase = find_phase(up, down, inside)
+        if phase is not None and int((up != down).sum()) >= _PERSISTS_WORDS:
+            phases[lane] = phase
+    differ = np.flatnonzero(words.up != words.down)
+    return LinkDamage(sender, receiver, diff, words, differ, tuple(lanes), lags, phases, hidden)
+
+
+def _explained(damage: LinkDamage, *, to_the_end: bool = True) -> bool:
+    """Tell whether one word alone differs, or one lane in one way; a phase stays to the end of the recording."""
+    if damage.differ.size == 1:
+        return True
+    lane = damage.lanes[0] if len(damage.lanes) == 1 else None
+    return lane in damage.lags or (to_the_end and lane in damage.phases)
+
+
+def _two_causes(whole: LinkDamage, of: Callable[[LinkWords], LinkDamage]) -> list[LinkDamage]:
+    """Return the damage in two parts, split between two packets, of which each is explained by itself; or nothing.
+
+    Two single words that changed in the same bit are rather one thing that changes that bit.
+    """
+    pairs = np.unique(whole.words.pair[whole.differ])
+    cuts = pairs[1:] if len(pairs) <= _MOST_CUTS else pairs[[1, -1]]
+    for cut in cuts.tolist():
+        parts = [
+            of(_part(whole.words, whole.words.pair < cut)),
+            of(_part(whole.words, whole.words.pair >= cut)),
+        ]
+        single = [
+            int(p.words.up[p.differ[0]] ^ p.words.down[p.differ[0]])
+            for p in parts
+            if p.differ.size == 1
+        ]
+        if len(single) == len(parts) and single[0] & single[1]:
+            continue
+        if _explained(parts[0], to_the_end=False) and _explained(parts[1]):
+            return parts
+    return []
+
+
+def _part(words: LinkWords, chosen: npt.NDArray[np.bool_]) -> LinkWords:
+    return LinkWords(
+        *(
+            getattr(words, name)[chosen]
+            for name in ("up", "down", "up_at", "down_at", "joined", "pair")
         )
+    )
 
 
 _RX_ENQ = 2

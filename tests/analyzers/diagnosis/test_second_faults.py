@@ -18,7 +18,7 @@ from freezeframe.capture.recorder.pull import pull
 from freezeframe.emulator.target import EmulatorTarget
 from tests.analyzers.bench_pair import Pair, words_of
 from tests.analyzers.conftest import Explain, View
-from tests.analyzers.damage import alter, omit
+from tests.analyzers.damage import alter, lag, omit
 from tests.analyzers.diagnosis.test_credit_faults import T0, US, across_the_wrap, sending
 from tests.analyzers.diagnosis.test_further_faults import HOST, interrupted, miscounted, write_all
 from tests.analyzers.diagnosis.test_word_faults import PAY, only, said
@@ -332,3 +332,29 @@ def test_both_ways_to_count_agree_on_a_card_that_waits(tmp_path: Path, seed: int
             compared += start.departure.seq in known
             assert known.get(start.departure.seq, start.outstanding) == start.outstanding
     assert compared
+
+
+# -- two things on one link ------------------------------------------------------------------------
+
+
+def test_a_flipped_bit_and_a_lag_in_a_later_packet_are_both_named(explained: Explain) -> None:
+    pair = Pair(causes=PAY)
+    pair.traffic(4)
+    flipped = pair.send(length=20)
+    pair.traffic(3)
+    late = pair.send(length=20)
+    pair.traffic(4)
+    alter(flipped, "rx_enq", 9, 1 << 33)
+    lag(late, 0, 2 + 7, 2 + 12)
+    for lane in (0, 1):
+        pair.set("B", "frozen.lane.underflows", lane, value=1)
+    names = [(finding.diagnosis, finding.packet) for finding in explained(pair).findings]
+    assert names == [("payload-bit-flip", flipped.seq), ("sync-fifo-empty", late.seq)]
+
+
+def test_one_bit_that_changes_in_two_packets_is_not_two_flipped_bits(explained: Explain) -> None:
+    pair = Pair(causes=PAY)
+    hits = [crossing for crossing in pair.traffic(12) if len(crossing.tx_enq) > 12][:2]
+    for hit in hits:
+        alter(hit, "rx_enq", 9, 1 << 33)
+    assert "payload-bit-flip" not in [finding.diagnosis for finding in explained(pair).findings]
