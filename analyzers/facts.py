@@ -185,7 +185,7 @@ class Facts:
         return int(t_ps[0]), None if unc < 0 else unc
 
     def caused(self, device: str) -> tuple[int | None, int | None]:
-        """Return ``(t_ps, t_uncertainty_ps)`` of a device's first freeze cause; None where it was not read, or is none."""
+        """Return ``(t_ps, t_uncertainty_ps)`` of a device's first freeze cause; None where it is not known."""
         cycle = self.view.cause_cycle(device)
         return (None, None) if cycle is None or cycle >> 63 else self.when(device, cycle)
 
