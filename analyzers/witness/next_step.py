@@ -15,6 +15,7 @@ from pathlib import Path
 
 from freezeframe.analyzers.contract import Finding
 from freezeframe.analyzers.witness.case import Case
+from freezeframe.capture.stand_ins import given
 from freezeframe.capture.timebase import PS_PER_S
 
 _TARGET = "TARGET"
@@ -31,7 +32,7 @@ def next_command(case: Case, finding: Finding) -> str:
     """
     view = case.facts.view
     target = _target(view.folder.manifest.get("source"))
-    path = view.folder.path
+    path = given(view.folder.path)
     if view.incomplete:
         return f"freezeframe pull {target} -o {_beside(path, 'again.ff')}"
     if len(view.devices) < len(view.folder.devices):

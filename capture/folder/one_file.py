@@ -22,6 +22,7 @@ from freezeframe.capture.errors import CaptureFormatError, InputError, NoRoomErr
 from freezeframe.capture.files._zip_members import ZipMembers
 from freezeframe.capture.files.packed import temporary_folder
 from freezeframe.capture.folder.manifest import MANIFEST, MANIFEST_COPY
+from freezeframe.capture.stand_ins import stands_for
 
 SUFFIX = ".ff.zip"
 _MEMBERS = 100_000
@@ -36,9 +37,6 @@ _VERSION, _DATE, _FILE = 20, 0x21, 0o100644 << 16  # 1980-01-01; a regular file
 _COMMENT = b"freezeframe 1"
 _LARGEST_B = (1 << 32) - 2
 _NAME = re.compile(r"[^/\\\0-\x1f][^\\\0-\x1f]*")
-
-
-_GIVEN: dict[Path, Path] = {}  # folder that was made of a capture -> what the user named
 
 
 class Stored(NamedTuple):
@@ -61,16 +59,6 @@ def place_of(path: Path | str) -> Path:
         return place
     stat = place.stat()
     return _unpacked(place.resolve(), place, stat.st_mtime_ns, stat.st_size)
-
-
-def given(place: Path) -> Path:
-    """Return what a user named, of a folder that was unpacked or salvaged; else the folder."""
-    return _GIVEN.get(place, place)
-
-
-def stands_for(place: Path, path: Path) -> None:
-    """Keep that a folder was made of what ``path`` names."""
-    _GIVEN[place] = given(path)
 
 
 def pack(files: Mapping[str, bytes]) -> bytes:

@@ -33,10 +33,10 @@ from freezeframe.capture.folder.one_file import (
     is_ours,
     place_of,
     salvage_members,
-    stands_for,
 )
 from freezeframe.capture.folder.raw_files import stated_files
 from freezeframe.capture.folder.records import RECORD_B
+from freezeframe.capture.stand_ins import stands_for
 
 _PAIR_B = 8
 _SAMPLE_B = 8

@@ -253,7 +253,7 @@ class _Guard:
                 self._away(post, error)
 
     def end(self) -> None:
-        self._log(f"the guard ends; {self.pulled} pulled")
+        self._log(f"watching ends; {self.pulled} pulled")
         for post in self._posts:
             post.close()
         self._leases.release()

@@ -11,6 +11,7 @@ from typing import ParamSpec
 import typer
 
 from freezeframe.capture.errors import FreezeframeError
+from freezeframe.capture.stand_ins import in_given_names
 from freezeframe.gui.cli.output import EXIT_PIPE, forget_stdout
 from freezeframe.gui.text import printable
 
@@ -49,7 +50,8 @@ def reported(run: Callable[_Parameters, None]) -> Callable[_Parameters, None]:
 
 def _exit(lines: Iterable[str], code: int) -> typer.Exit:
     for line in lines:
-        print(f"freezeframe: {_shortened(printable(line.strip()))}", file=sys.stderr)
+        shown = printable(in_given_names(line.strip()))
+        print(f"freezeframe: {_shortened(shown)}", file=sys.stderr)
     return typer.Exit(code)
 
 

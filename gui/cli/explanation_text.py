@@ -72,7 +72,9 @@ def explanation_text(capture: CaptureFolder, explanation: Explanation) -> str:
     if not explanation.decided:
         parts += bulleted("What the event logs hold", [reach.text for reach in explanation.reaches])
     parts += bulleted("Qualification of this card", explanation.qualified)
-    parts += bulleted("Limits of this answer", explanation.notes)
+    # What is not in the capture stands below, once.
+    notes = [note for note in explanation.notes if note not in capture.lost]
+    parts += bulleted("Limits of this answer", notes)
     parts += bulleted("What could not be asked", explanation.not_asked)
     parts += bulleted("Not in the capture", capture.lost)
     parts += bulleted("When, and who", history_lines(capture.manifest.get("history", [])))

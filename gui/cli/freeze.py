@@ -7,7 +7,14 @@ from typing import Annotated
 import typer
 
 from freezeframe.capture.errors import InputError
-from freezeframe.gui.cli.options import JsonOption, LogOption, argument, option
+from freezeframe.gui.cli.options import (
+    JsonOption,
+    LogOption,
+    RuleBesideOption,
+    RuleEveryOption,
+    argument,
+    option,
+)
 from freezeframe.gui.cli.output import emit_json
 from freezeframe.gui.cli.usage import seconds
 
@@ -27,23 +34,13 @@ RuleOption = Annotated[
         "Wait for it: NAME>RATE of --beside, log:FILE~REGEX, exit:COMMAND, fails:COMMAND; any of several.",
     ),
 ]
-BesideOption = Annotated[
-    list[str] | None,
-    option("--beside", "SOURCE", "Counters for --on: a card, netdev:eth0, rdma:mlx5_0/1."),
-]
-EveryOption = Annotated[
-    float,
-    typer.Option(
-        "--every", metavar="SECONDS", parser=seconds, help="Time between two readings of those."
-    ),
-]
 
 
 def run(
     target: TargetsArgument,
     on: RuleOption = None,
-    beside: BesideOption = None,
-    every: EveryOption = 0.1,
+    beside: RuleBesideOption = None,
+    every: RuleEveryOption = 0.1,
     wait: WaitOption = 10.0,
     json: JsonOption = False,
     log_accesses: LogOption = None,

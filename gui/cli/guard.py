@@ -7,7 +7,13 @@ from typing import Annotated
 
 import typer
 
-from freezeframe.gui.cli.options import argument, option
+from freezeframe.gui.cli.options import (
+    OutageOption,
+    RuleBesideOption,
+    RuleEveryOption,
+    argument,
+    option,
+)
 from freezeframe.gui.cli.usage import seconds
 
 TargetsArgument = Annotated[
@@ -39,32 +45,12 @@ PollOption = Annotated[
     float,
     typer.Option("--poll", metavar="SECONDS", parser=seconds, help="Time between two looks."),
 ]
-OutageOption = Annotated[
-    float,
-    typer.Option(
-        "--outage", metavar="SECONDS", parser=seconds, help="How long a pull waits for a card."
-    ),
-]
 HostOption = Annotated[
     list[str] | None,
     option(
         "--host-trace",
         "FILE",
         "A trace of the card's computer, whose end goes into each capture; B=FILE: of card B.",
-    ),
-]
-BesideOption = Annotated[
-    list[str] | None,
-    option(
-        "--beside",
-        "SOURCE",
-        "Counters kept beside each capture and looked at by rules: netdev:eth0, rdma:mlx5_0/1.",
-    ),
-]
-EveryOption = Annotated[
-    float,
-    typer.Option(
-        "--every", metavar="SECONDS", parser=seconds, help="Time between two readings of those."
     ),
 ]
 RuleOption = Annotated[
@@ -106,8 +92,8 @@ def run(
     poll: PollOption = 0.2,
     outage: OutageOption = 30.0,
     host_trace: HostOption = None,
-    beside: BesideOption = None,
-    every: EveryOption = 0.5,
+    beside: RuleBesideOption = None,
+    every: RuleEveryOption = 0.5,
     freeze_on: RuleOption = None,
     exec: ExecOption = None,
     webhook: HookOption = None,

@@ -8,6 +8,7 @@ from typing import Annotated, Any, Literal
 import typer
 
 from freezeframe.gui.cli.completing import targets
+from freezeframe.gui.cli.usage import seconds
 
 
 def argument(metavar: str, help: str, **more: Any) -> Any:
@@ -38,6 +39,32 @@ DevicesOption = Annotated[
 ]
 SwitchArgument = Annotated[Literal["on", "off"], argument("on|off", "Which of the two.")]
 JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON instead of text.")]
+OutageOption = Annotated[
+    float,
+    typer.Option(
+        "--outage",
+        metavar="SECONDS",
+        parser=seconds,
+        help="How long the card may vanish during a pull.",
+    ),
+]
+RuleEveryOption = Annotated[
+    float,
+    typer.Option(
+        "--every",
+        metavar="SECONDS",
+        parser=seconds,
+        help="Time between two readings of what rules ask.",
+    ),
+]
+RuleBesideOption = Annotated[
+    list[str] | None,
+    option(
+        "--beside",
+        "SOURCE",
+        "Counters that rules ask, and that guard keeps beside each capture: a card, netdev:eth0, rdma:mlx5_0/1.",
+    ),
+]
 DiscardOption = Annotated[
     bool,
     typer.Option("--discard", help="Give up a frozen recording that this host has not kept."),

@@ -8,7 +8,14 @@ from typing import Annotated
 import typer
 
 from freezeframe.gui.cli.completing import targets
-from freezeframe.gui.cli.options import ForceOption, JsonOption, LogOption, argument, option
+from freezeframe.gui.cli.options import (
+    ForceOption,
+    JsonOption,
+    LogOption,
+    OutageOption,
+    argument,
+    option,
+)
 from freezeframe.gui.cli.usage import seconds
 
 OutputOption = Annotated[
@@ -24,12 +31,6 @@ WaitOption = Annotated[
         "SECONDS",
         "Wait this long for a freeze, if the card is not frozen yet.",
         parser=seconds,
-    ),
-]
-OutageOption = Annotated[
-    float,
-    typer.Option(
-        "--outage", metavar="SECONDS", parser=seconds, help="How long the card may vanish."
     ),
 ]
 

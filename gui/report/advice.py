@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from freezeframe.analyzers.contract import UNDETERMINED, Finding
 from freezeframe.capture.folder import CaptureFolder, DeviceCapture
+from freezeframe.capture.stand_ins import given
 from freezeframe.decoders.trace.decode import Trace
 from freezeframe.gui.report.card_advice import CARD_ADVICE, Advice
 from freezeframe.gui.text import shell_word
@@ -203,7 +204,9 @@ def next_steps(
     advice = _advice(finding)
     steps = advice.steps if advice else (_REPEAT,)
     if capture is not None:
-        steps = tuple(step.replace(_CAPTURE, shell_word(str(capture.path))) for step in steps)
+        steps = tuple(
+            step.replace(_CAPTURE, shell_word(str(given(capture.path)))) for step in steps
+        )
     if finding.next:
         steps = (f"What would tell most: {finding.next}", *steps)
     if finding.diagnosis != UNDETERMINED or capture is None:

@@ -181,3 +181,30 @@ def test_lines_are_not_drawn(tmp_path: Path) -> None:
     done = run_inside("recording", str(tmp_path / "c.ffrec"), "-o", str(tmp_path / "c.svg"))
     assert done.code == 2
     assert "holds lines of text, which are not drawn" in done.err
+
+
+def test_an_error_within_one_file_names_that_file_and_no_temporary_folder(tmp_path: Path) -> None:
+    folder, packed = made_capture(tmp_path / "x.ff").path, tmp_path / "x.ff.zip"
+    altered = folder / "raw/A.tx_deq.rec"
+    altered.write_bytes(altered.read_bytes()[:40] + b"!" + altered.read_bytes()[41:])
+    with zipfile.ZipFile(packed, "w") as archive:
+        for path in sorted(folder.rglob("*")):
+            if path.is_file():
+                archive.write(path, f"x.ff/{path.relative_to(folder)}")
+    done = run_inside("explain", str(packed))
+    assert done.code == 2
+    assert done.err.startswith(f"freezeframe: {packed}/raw/A.tx_deq.rec: altered in chunk 0 ")
+    assert "unpacked" not in done.err
+    salvaged = run_inside("explain", str(packed), "--salvage")
+    assert "freezeframe-unpacked" not in salvaged.out + salvaged.err
+
+
+def test_salvage_says_what_is_damaged_on_standard_error_and_once_in_the_answer(
+    tmp_path: Path,
+) -> None:
+    folder = made_capture(tmp_path / "x.ff").path
+    altered = folder / "raw/A.tx_deq.rec"
+    altered.write_bytes(altered.read_bytes()[:40] + b"!" + altered.read_bytes()[41:])
+    done = run_inside("explain", str(folder), "--salvage")
+    assert done.err.count("raw/A.tx_deq.rec: chunk 0") == 1
+    assert " ".join(done.out.split()).count("damaged since it was pulled: raw/A.tx_deq.rec") == 1

@@ -11,7 +11,7 @@ from freezeframe.analyzers.contract import Analysis
 from freezeframe.analyzers.registry import AnalysisRegistry, load_analyses
 from freezeframe.capture.folder import CaptureFolder
 from freezeframe.capture.folder.card_folder import CardFolder
-from freezeframe.capture.folder.one_file import given
+from freezeframe.capture.stand_ins import given
 from freezeframe.gui.cli.analysis_text import analysis_text
 from freezeframe.gui.cli.output import emit_json
 from freezeframe.gui.cli.work.analysis_tables import write_tables

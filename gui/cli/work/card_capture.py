@@ -11,7 +11,7 @@ from freezeframe.analyzers.card.laws import LawVerdict, check_laws
 from freezeframe.capture.folder.card_content import CardCapture
 from freezeframe.capture.folder.card_folder import CardFolder
 from freezeframe.capture.folder.history import history_lines
-from freezeframe.capture.folder.one_file import given
+from freezeframe.capture.stand_ins import given
 from freezeframe.decoders.tap.tables import packet_tables, packet_text
 from freezeframe.gui.cli.compiling import compile_notice
 from freezeframe.gui.cli.explanation_text import bulleted, finding_text, printable_lines

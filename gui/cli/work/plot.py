@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Sequence
 from dataclasses import replace
+from difflib import get_close_matches
 from pathlib import Path
 from typing import Literal
 
@@ -70,6 +71,12 @@ def _drawings(
     asked = [name.strip() for name in what.split(",") if name.strip()]
     if not asked:
         raise InputError("--what: names no analysis; 'freezeframe analyze' lists them")
+    known = (_TIME_LINE, _ALL, *sorted(registry.analyses))
+    for name in asked:
+        if name not in known:
+            close = get_close_matches(name, known, n=1)
+            hint = f"did you mean {close[0]}? " if close else ""
+            raise InputError(f"--what {name!r}: {hint}There is {', '.join(known)}")
     names = list(
         dict.fromkeys(
             each

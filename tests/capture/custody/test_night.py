@@ -44,7 +44,7 @@ def place(tmp_path: Path) -> Path:
         seen = f"2026-11-26T0{number}:12:30.250+00:00"
         told(tmp_path, capture(tmp_path, number), name, bit, seen)
     (tmp_path / "guard.log").write_text(
-        "2026-11-26T00:12:00Z card: watching A, B\n2026-11-26T08:12:00Z the guard ends; 4 pulled\n"
+        "2026-11-26T00:12:00Z card: watching A, B\n2026-11-26T08:12:00Z watching ends; 4 pulled\n"
     )
     with (tmp_path / "account.jsonl").open("w") as file:
         for generation, what in ((1, "kept"), (5, "given-up")):
