@@ -1,4 +1,4 @@
-"""Folders that stand in for what a user named: unpacked from one file, or a copy of a damaged capture without damage."""
+"""Folders that stand in for what a user named: what was unpacked from one file, or a copy without its damage."""
 
 from __future__ import annotations
 
