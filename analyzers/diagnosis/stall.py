@@ -83,7 +83,10 @@ def _waits(facts: Facts, account: FlowAccount) -> bool:
     ended = int((log.t_ps[ends] <= cause_ps).sum())
     last_begin = int(log.t_ps[begins[begun - 1]]) if begun else None
     last_end = int(log.t_ps[ends[ended - 1]]) if ended else None
-    return last_begin is not None and (last_end is None or last_begin > last_end)
+    if last_begin is not None or last_end is not None:
+        return last_begin is not None and (last_end is None or last_begin > last_end)
+    # The log may begin within the wait: then what comes first of the flow is its end.
+    return len(ends) > 0 and (not len(begins) or int(ends[0]) < int(begins[0]))
 
 
 def _lost_in_logs(facts: Facts, account: FlowAccount) -> Stall | None:

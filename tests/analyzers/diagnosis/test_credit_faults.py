@@ -155,6 +155,42 @@ def test_a_host_that_went_on_receiving_right_after_the_freeze_is_healthy(
     assert explained(pair).findings == []
 
 
+def waited_before_the_log(stalled_flows: int) -> Pair:
+    """Return a pair whose A waited beyond its limit, sent again, and whose logs begin after that."""
+    pair = Pair(post_ps=400 * US, causes=STALL)
+    pair.traffic(20, flow=2)
+    pair.account("A", 2, sent=640, credited=640, limit=1024, received=640, freed=640, reported=640)
+    pair.set("A", "frozen.stalled_flows", value=stalled_flows)
+    pair.cause_cycle["A"] = 51 * US // BUS_PS
+    pair.event("A", T0, "STATE", "tx_link", 5)
+    return pair
+
+
+def test_a_wait_that_no_log_holds_and_that_is_over_at_the_freeze_is_no_finding(
+    explained: Explain,
+) -> None:
+    found = explained(waited_before_the_log(stalled_flows=0))
+    assert found.findings == []
+    assert found.answer == "nothing found, and not all could be looked at"
+
+
+def test_a_sender_that_still_waits_is_undetermined_where_no_log_says_more(
+    explained: Explain,
+) -> None:
+    assert "credit-lost" in candidates(explained(waited_before_the_log(1 << 3)).findings)
+
+
+def test_a_wait_that_a_log_holds_the_end_of_alone_began_before_it(explained: Explain) -> None:
+    pair = waiting(9, 9, freed=576, reported=576)
+    pair.set("A", "frozen.stalled_flows", value=0)
+    pair.set("B", "frozen.rx_level", value=1024)
+    pair.events["A"] = [event for event in pair.events["A"] if event.kind != "PRESSURE"]
+    pair.event("A", T0 + 350 * US, "PRESSURE", "end", 600, 2)
+    found = explained(pair)
+    assert found.findings == []
+    assert found.stopped == "B"
+
+
 def test_an_empty_fifo_and_no_credit_lost_is_not_explained(explained: Explain) -> None:
     pair = waiting(9, 9, received=576, freed=576, reported=576)
     assert candidates(explained(pair).findings) == ("header-miscounted", "credit-lost")
