@@ -88,8 +88,9 @@ def _rate_error_ps(span_ps: Int64, clock: DomainClock) -> Int64:
     if clock.relation == "two pairs" and clock.pairs is not None:
         cycles = max(1, clock.pairs[1] - clock.pairs[0])
         drift_ppb = cycles * DRIFT_PPB_PER_S // clock.clk_hz + 1
-        # Each pair is within half a cycle: one cycle in all of the distance between them.
-        rate_ppb = min(clock.tolerance_ppb, _PPB // cycles + 1 + drift_ppb)
+        # Each pair is within half a cycle: one cycle in all of the distance between them. What the crystal may be off
+        # its nominal clock bounds the rate, and not how far the measured one is off that.
+        rate_ppb = _PPB // max(1, cycles - 1) + 1 + drift_ppb
     # Split, because a span of days times parts in 10^9 leaves int64.
     whole, rest = np.divmod(span_ps, _PPB)
     error: Int64 = whole * rate_ppb + rest * rate_ppb // _PPB + 1 + _ROUNDING_PS

@@ -143,6 +143,6 @@ def rates_by_master(folder: CaptureFolder) -> tuple[list[ClockRate], list[str]]:
             continue
         cycles = clock.pairs[1] - clock.pairs[0]
         # Either end is within half a cycle of its middle, and the clock may have changed its rate on the way.
-        unc = _PPB // cycles + cycles * DRIFT_PPB_PER_S // clock.clk_hz + _FEW
+        unc = _PPB // max(1, cycles - 1) + cycles * DRIFT_PPB_PER_S // clock.clk_hz + _FEW
         rates.append(ClockRate(device, domain, f"{masters[0]}.bus", clock.rate_ppb, unc))
     return rates, why

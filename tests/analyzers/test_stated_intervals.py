@@ -25,7 +25,7 @@ from freezeframe.capture.qualification import Qualification
 from freezeframe.capture.recorder.control import arm_all, freeze
 from freezeframe.capture.recorder.pull import pull
 from freezeframe.capture.registers.access import open_devices
-from freezeframe.capture.timebase import TimeBase
+from freezeframe.capture.timebase import DomainClock, TimeBase
 from freezeframe.emulator.clocks import Clock
 from freezeframe.emulator.target import EmulatorTarget
 from tests.analyzers.emulated import varied_profile
@@ -204,3 +204,17 @@ def test_a_file_that_promises_too_much_is_made_good_by_a_qualification(
                 )
                 moved += after < before
     assert moved > 0
+
+
+def test_a_rate_that_one_period_measured_may_be_further_off_than_any_crystal() -> None:
+    """4,097 cycles in a period of 4,096: the clock may run at its nominal rate, 244 ppm beside the measured one."""
+    rate = Fraction(10_000 * 4096, 4097)
+    clock = DomainClock("A", "link", "two pairs", 100_000_000, rate, 0, 0, pairs=(0, 4097))
+    base = TimeBase({("A", "link"): clock}, ())
+    t_ps = np.array([0, int(100_000 * rate)], np.int64)
+    known = np.zeros(1, np.int64)
+    unc_ps = span_uncertainty_ps(
+        base, Moments("A", "link", t_ps[:1], known), Moments("A", "link", t_ps[1:], known)
+    )
+    assert 100_000 * 10_000 - int(t_ps[1]) == 244_082
+    assert int(unc_ps[0]) >= 244_082
