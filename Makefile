@@ -163,7 +163,7 @@ campaign-guess: $(DEV)
 	@$(BIN)/python -m tests.campaign.guess
 
 harden: $(DEV)
-	@NUMBA_BOUNDSCHECK=1 NUMBA_CACHE_DIR=out/checked-kernels $(BIN)/python -m tests.campaign.harden --executions $(or $(N),20000)
+	@NUMBA_BOUNDSCHECK=1 NUMBA_CACHE_DIR=out/checked-kernels $(BIN)/python -m tests.campaign.harden --write --executions $(or $(N),20000)
 
 hostile: $(DEV)
 	@$(BIN)/python -m tests.campaign.hostile --write

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import mmap
 import random
 import re
 import resource
@@ -18,7 +19,7 @@ import sys
 import tempfile
 import time
 import traceback
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from functools import partial
 from pathlib import Path
@@ -26,8 +27,11 @@ from pathlib import Path
 from tests.campaign.harden_parsers import ALLOWED, PARSERS, Parser
 
 STATE = Path("out/harden")
+PAGE = Path(__file__).parents[2] / "docs/reliability.md"
+MARK = "<!-- broken input -->"
 MOST_B = 1 << 16
 SLOW_S = 1.0  # of the processor, for an input of at most 64 KiB
+NOW, _LENGTH_B = "now", 8  # the file that holds the present input behind its length
 _MOST_CORPUS = 400
 _DIGITS = re.compile(r"0x[0-9a-fA-F]+|\d+|'[^']*'|\"[^\"]*\"")
 _NUMBERS = (
@@ -120,7 +124,10 @@ def attack(parser: Parser, executions: int, seed: int, place: Path) -> Tally:
     corpus = [*parser.seeds(), *(path.read_bytes() for path in sorted(folder.glob("*.in")))]
     seen = {signature(_fed(parser, data)[0]) for data in corpus}
     tally = Tally()
-    now = folder / "now"
+    now = folder / NOW
+    with now.open("w+b") as file:
+        file.truncate(_LENGTH_B + MOST_B)
+        kept_now = mmap.mmap(file.fileno(), 0)
     for number in range(executions):
         rng = random.Random(f"{parser.name}/{seed}/{number}")
         base, other = rng.choice(corpus), rng.choice(corpus)
@@ -129,7 +136,8 @@ def attack(parser: Parser, executions: int, seed: int, place: Path) -> Tally:
             data = parser.structured(rng, base, partial(mutated, rng, other=other))[:MOST_B]
         else:
             data = mutated(rng, base, other)
-        now.write_bytes(data)
+        # By memory that outlives the process: to write a file takes ten times as long as most parsers do.
+        kept_now[: _LENGTH_B + len(data)] = len(data).to_bytes(_LENGTH_B, "little") + data
         outcome, crash, took_s = _fed(parser, data)
         tally.executions += 1
         tally.structured += structured
@@ -144,6 +152,7 @@ def attack(parser: Parser, executions: int, seed: int, place: Path) -> Tally:
             seen.add(signature(outcome))
             corpus.append(data)
             (folder / f"{seed}-{number}.in").write_bytes(data)
+    kept_now.close()
     now.unlink(missing_ok=True)
     tally.most_MB = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss >> 10
     return tally
@@ -200,9 +209,13 @@ def run(names: Sequence[str], executions: int, place: Path) -> dict[str, Tally]:
                     f"the process ended with {process.returncode}: {process.stderr.strip()[-300:]}"
                 ]
             )
-            now = place / name / "now"
+            now = place / name / NOW
             if now.exists():
-                now.rename(place / name / f"death-{known['runs']}")
+                raw = now.read_bytes()
+                size_B = int.from_bytes(raw[:_LENGTH_B], "little")
+                death = place / name / f"death-{known['runs']}"
+                death.write_bytes(raw[_LENGTH_B : _LENGTH_B + size_B])
+                now.unlink()
         else:
             died = Tally(**json.loads(process.stdout.splitlines()[-1]))
         total = Tally(
@@ -241,6 +254,27 @@ def coverage_of(names: Sequence[str], place: Path) -> dict[str, str]:
     return found
 
 
+def table(tallies: Mapping[str, Tally], covered: Mapping[str, str], place: Path) -> str:
+    """Return what was done to each parser in all runs, and the sums."""
+    lines = [
+        "| parser | executions | structure-aware | refused | corpus | branches | slow | crashes | most MB |",
+        "|---|---|---|---|---|---|---|---|---|",
+    ]
+    for name, tally in tallies.items():
+        corpus = len(list((place / name).glob("*.in"))) + len(PARSERS[name].seeds())
+        lines.append(
+            f"| {name} | {tally.executions:,} | {tally.structured:,} | {tally.refused:,} | {corpus} | {covered[name]} "
+            f"| {tally.slow} | {len(tally.crashes)} | {tally.most_MB} |"
+        )
+    sums = [
+        sum(getattr(t, what) for t in tallies.values())
+        for what in ("executions", "structured", "refused", "slow")
+    ]
+    crashes = sum(len(t.crashes) for t in tallies.values())
+    lines.append(f"| all | {sums[0]:,} | {sums[1]:,} | {sums[2]:,} | | | {sums[3]} | {crashes} | |")
+    return "\n".join(lines)
+
+
 def main() -> int:
     """Attack all parsers, or those that are named, and print a table."""
     arguments = argparse.ArgumentParser(description=__doc__)
@@ -249,6 +283,7 @@ def main() -> int:
         "--executions", type=int, default=20_000, help="of each parser that is fast"
     )
     arguments.add_argument("--place", type=Path, default=STATE)
+    arguments.add_argument("--write", action="store_true", help="the table of docs/reliability.md")
     arguments.add_argument("--one", default=None)
     arguments.add_argument("--seed", type=int, default=0)
     asked = arguments.parse_args()
@@ -259,16 +294,12 @@ def main() -> int:
     begun_s = time.monotonic()
     tallies = run(names, asked.executions, asked.place)
     covered = coverage_of(names, asked.place)
-    print(
-        "| parser | executions | structure-aware | refused | corpus | branches | slow | crashes | most MB |"
-    )
-    print("|---|---|---|---|---|---|---|---|---|")
-    for name, tally in tallies.items():
-        corpus = len(list((asked.place / name).glob("*.in"))) + len(PARSERS[name].seeds())
-        print(
-            f"| {name} | {tally.executions:,} | {tally.structured:,} | {tally.refused:,} | {corpus} | {covered[name]} "
-            f"| {tally.slow} | {len(tally.crashes)} | {tally.most_MB} |"
-        )
+    text = table(tallies, covered, asked.place)
+    print(text)
+    if asked.write:
+        begin, _, rest = PAGE.read_text().partition(f"{MARK}\n")
+        end = rest.partition(f"{MARK}\n")[2]
+        PAGE.write_text(f"{begin}{MARK}\n\n{text}\n\n{MARK}\n{end}")
     crashes = [f"{name}: {crash}" for name, tally in tallies.items() for crash in tally.crashes]
     for crash in crashes:
         print(crash)

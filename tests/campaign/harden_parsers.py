@@ -262,8 +262,8 @@ def _whole_records(rng: random.Random, data: bytes, mutate: Mutate) -> bytes:
                 records[at], records[0] = records[0], records[at]
             case 2 if records:
                 records.insert(at, bytearray(records[at]))
-            case _ if records:
-                records[at][: rng.randrange(9)] = rng.randbytes(1)
+            case 3 if records:
+                records[at][rng.randrange(9)] = rng.randrange(256)
     return b"".join(bytes(record[:9].ljust(9, b"\0")) for record in records)
 
 
