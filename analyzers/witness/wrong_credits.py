@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from itertools import accumulate
 
 from freezeframe.analyzers.card.claims import NONE_KNOWN
 from freezeframe.analyzers.contract import Evidence, Finding, Ground
-from freezeframe.analyzers.credits.ledger import FlowAccount
+from freezeframe.analyzers.credits.ledger import CreditTimes, FlowAccount
 from freezeframe.analyzers.facts import credit_delays, doubt_ps, in_the_way_ps, packets_ps
 from freezeframe.analyzers.streams import EventLog
 from freezeframe.analyzers.witness.case import Case
@@ -98,13 +99,13 @@ def _late(case: Case, account: FlowAccount) -> Iterator[Finding]:
     doubt = doubt_ps(facts, account)
     if doubt is None:
         return
-    own = credit_delays(account, doubt)[::-1]
+    own = credit_delays(_while_sent(case, account), doubt)[::-1]
     # What comes behind a late credit is late as well; the cable is as long the other way.
     usual = [
         delay
         for other in facts.accounts
         if (other.sender, other.receiver) == (account.receiver, account.sender)
-        for _, delay in credit_delays(other, doubt)
+        for _, delay in credit_delays(_while_sent(case, other), doubt)
     ]
     usual += packets_ps(facts, account.sender, account.receiver)
     most = max(usual, default=None)
@@ -140,3 +141,19 @@ def _late(case: Case, account: FlowAccount) -> Iterator[Finding]:
         ground=Ground.COMPARED,
         falsifier="It would be wrong if what went the other way, or the credits before, had taken as long.",
     )  # fmt: skip
+
+
+def _while_sent(case: Case, account: FlowAccount) -> FlowAccount:
+    """Return an account with the credits that were taken before the receiver's log ended, none where it lost some.
+
+    Counts wrap: a credit of which the sending is not in the log would be taken for the one a turn before.
+    """
+    log = case.facts.view.flow_log(account.receiver)
+    taken = account.taken_credits
+    lossy = log is None or log.gaps or not len(log) or len(log.select("LOSS"))
+    end_ps = int(log.t_ps[-1]) if log is not None and not lossy else -1
+    kept = taken.t_ps <= end_ps
+    return replace(
+        account,
+        taken_credits=CreditTimes(taken.positions[kept], taken.t_ps[kept], taken.freed[kept]),
+    )

@@ -159,3 +159,9 @@ def test_what_one_end_leaves_open_the_proposed_command_decides() -> None:
         assert record["command"] == f"freezeframe pull TARGET -o run-{record['ends']}-both.ff"
         assert (record["then"], record["right"]) == ("payload-bit-flip", True)
     assert f"The right name then: {len(records)} of {len(records)} (100.0 %)" in text_of(records, 1)
+
+
+def test_credits_whose_sending_one_log_no_longer_holds_are_not_late() -> None:
+    """A's log goes on for longer than B's, by more than a turn of the counts that its credits tell."""
+    (both,) = [r for r in run_job(Job(LISTED, "none", "saturating", 1638)) if r["ends"] == "both"]
+    assert both["name"] == "(none)"
