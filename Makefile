@@ -16,7 +16,7 @@ PYTEST := $(BIN)/pytest -n 2 --dist loadfile --no-loadscope-reorder # in order o
 # Many containers set it; without bytecode each process and each run of pytest compiles every module anew.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: help campaign-guard bench-guard demo demo-rtl quick test lint types tests pythons cover docs bench campaign campaign-open campaign-rtl campaign-pull campaign-taps campaign-oracles campaign-guess campaign-iwarp campaign-flips campaign-journals fuzz-packets harden hostile campaign-cards campaign-foreign timing area proofs pictures registers lock links system clean
+.PHONY: help campaign-guard bench-guard demo demo-rtl quick test lint types tests pythons cover docs bench campaign campaign-open campaign-rtl campaign-pull campaign-taps campaign-oracles campaign-guess campaign-iwarp campaign-flips campaign-journals fuzz-packets harden hostile campaign-reads campaign-cards campaign-foreign timing area proofs pictures registers lock links system clean
 
 help:
 	@echo "make demo           a fault is injected, caught, pulled and explained"
@@ -43,6 +43,7 @@ help:
 	@echo "make campaign-journals  recordings under 1,000 kill -9, 200 power cuts, failing disks, flipped bits (five minutes)"
 	@echo "make harden         broken input into every parser and server, resumed where it stopped; N=20000 executions of a fast one (fifteen minutes)"
 	@echo "make hostile        files that lie, read with 512 MiB of memory; the table in docs/reliability.md (two minutes)"
+	@echo "make campaign-reads  every verb that reads on a card that counts: ten million words asked for, 0 written (minutes)"
 	@echo "make campaign-oracles  every decoder on 200 generated captures, against sigrok or a bus model"
 	@echo "make campaign-guess  what decode proposes for each labelled capture in FREEZEFRAME_CAPTURES/dumps: confusion and calibration"
 	@echo "make timing         what a tap costs in time, placed and routed (apt-get install nextpnr-ice40)"
@@ -167,6 +168,9 @@ harden: $(DEV)
 
 hostile: $(DEV)
 	@$(BIN)/python -m tests.campaign.hostile --write
+
+campaign-reads: $(DEV)
+	@$(BIN)/python -m tests.campaign.stray_writes $(or $(N),10000000)
 
 timing: $(DEV)
 	@$(BIN)/python -m tests.rtl.timing --write

@@ -16,6 +16,7 @@ from freezeframe.decoders.host.lines import HostLine, read_lines
 from freezeframe.decoders.host.relate import HostClock, relate_host
 from freezeframe.decoders.trace.decode import Trace
 
+_FAR_PS = 1 << 62  # 53 days
 _NUMBERS = ("cpu", "pid", "irq", "width", "address", "value", "line")
 
 
@@ -63,6 +64,8 @@ def events_alone(text: bytes, name: str) -> HostEvents:
 
 def _frame(lines: list[HostLine], clock: HostClock, device: str) -> pd.DataFrame:
     columns = {name: np.array([getattr(x, name) for x in lines], np.int64) for name in _NUMBERS}
+    far = {line.line for line in _far(lines)}
+    lines = [line._replace(own_ps=-1) if line.line in far else line for line in lines]
     known = np.array([line.own_ps >= 0 for line in lines], np.bool_)
     first = min((line.own_ps for line in lines if line.own_ps >= 0), default=0)
     origin = first if clock.relation is None else clock.relation.around_ps
@@ -93,6 +96,12 @@ def _frame(lines: list[HostLine], clock: HostClock, device: str) -> pd.DataFrame
     )
 
 
+def _far(lines: list[HostLine]) -> list[HostLine]:
+    """Return the lines whose time is so far from the first one's that int64 picoseconds might not hold it."""
+    first = next((line.own_ps for line in lines if line.own_ps >= 0), 0)
+    return [line for line in lines if line.own_ps >= 0 and abs(line.own_ps - first) > _FAR_PS]
+
+
 def _oddities(lines: list[HostLine], device: str) -> list[str]:
     notes = []
     errors = [line for line in lines if line.kind == "error"]
@@ -100,6 +109,11 @@ def _oddities(lines: list[HostLine], device: str) -> list[str]:
         notes.append(
             f"host of {device}: {len(errors)} lines are of no form that is known (the first is line "
             f"{errors[0].line}: {errors[0].text[:60]!r}); they stand in the table as errors"
+        )
+    if far := _far(lines):
+        notes.append(
+            f"host of {device}: {len(far)} lines are more than 53 days from the first one (line {far[0].line} "
+            "is); their times are not believed, and they stand where the line before them does"
         )
     lost = [line for line in lines if line.kind == "lost"]
     if lost:

@@ -7,6 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from freezeframe.decoders.host.lines import HostLine, read_lines
+from freezeframe.decoders.host.table import events_alone
 
 
 def one(text: str) -> HostLine:
@@ -136,3 +137,14 @@ def test_no_bytes_raise_and_no_line_is_dropped(data: bytes) -> None:
     lines = list(read_lines(data))
     assert len(lines) <= data.count(b"\n") + 1
     assert all(-(1 << 63) <= line.value < 1 << 63 for line in lines)
+
+
+def test_a_line_months_from_the_others_is_told_and_no_overflow() -> None:
+    text = b"[  100.000123] a\n[111111111100.000200] b\n[  101.000000] c\n"
+    events = events_alone(text, "A")
+    assert events.table["t_ps"].tolist() == [0, 0, 999_877_000_000]
+    assert events.table["text"].tolist() == ["a", "b", "c"]
+    assert events.notes == [
+        "host of A: 1 lines are more than 53 days from the first one (line 2 is); their times are not believed, and "
+        "they stand where the line before them does"
+    ]
