@@ -165,26 +165,28 @@ def checker(each: Take, receiver: str, check: str) -> Iterator[Check]:
         yield Check("checker", receiver, check, grown == 1, 1, text, grown)
     if cause:
         raised = cause in each.facts.view.causes(receiver)
-        late = _late_cycles(each, receiver) if raised else None
+        least, late = _late_cycles(each, receiver) if raised else (None, None)
         how = "did not freeze for it" if not raised else f"froze for {cause}"
         if late is not None:
             how += f" at most {late} bus cycles after its last word; {LATE_CYCLES} are allowed for"
-        fine = raised and (late is None or late <= LATE_CYCLES)
+        fine = raised and (least is None or least <= LATE_CYCLES)
         yield Check("cause", receiver, check, fine, 1, f"{receiver}: with {check}: {how}", late)
 
 
-def _late_cycles(each: Take, receiver: str) -> int | None:
-    """Return how long after the bad packet's end its cause came at most; None where that is not recorded."""
+def _late_cycles(each: Take, receiver: str) -> tuple[int | None, int | None]:
+    """Return how long after the bad packet's end its cause came at least and at most; None where it is not recorded."""
     stream = each.facts.view.stream(receiver, each.facts.view.roles.rx.entry)
     caused_ps, unc_ps = each.facts.caused(receiver)
     bad = [packet for packet in stream.packets if packet.bad] if stream is not None else []
     if stream is None or not bad or caused_ps is None or unc_ps is None:
-        return None
+        return None, None
     end_ps, end_unc = stream.when(bad[-1].end - 1)
     if end_unc is None:
-        return None
+        return None, None
     clk_hz = each.folder.device(receiver).identity.clk_bus
-    return max(0, -(-(caused_ps - end_ps + unc_ps + end_unc) * clk_hz // PS_PER_S))
+    late_ps, doubt_ps = caused_ps - end_ps, unc_ps + end_unc
+    least_ps, most_ps = max(0, late_ps - doubt_ps), max(0, late_ps + doubt_ps)
+    return least_ps * clk_hz // PS_PER_S, -(-most_ps * clk_hz // PS_PER_S)
 
 
 def laws(takes: Sequence[Take]) -> Iterator[Check]:

@@ -131,12 +131,13 @@ def watch(clocks: Sequence[SnapshotClock], seconds: float, tell: Callable[[str],
 def rates_by_master(folder: CaptureFolder) -> tuple[list[ClockRate], list[str]]:
     """Return the rate of every clock by that of its time master, and why others have none."""
     base = TimeBase.from_folder(folder)
-    masters = [device.name for device in folder.devices if device.identity.devices_time_master]
+    target = {device.name: device.target for device in folder.devices}
+    masters = {d.target: d.name for d in folder.devices if d.identity.devices_time_master}
     rates, why = [], []
     for (device, domain), clock in base.clocks.items():
         if clock.relation == "master":
             continue
-        if clock.relation != "two pairs" or clock.pairs is None or len(masters) != 1:
+        if clock.relation != "two pairs" or clock.pairs is None or target[device] not in masters:
             why.append(
                 f"{device}.{domain} by the time master: its recording holds no two toggles of one time line"
             )
@@ -144,5 +145,7 @@ def rates_by_master(folder: CaptureFolder) -> tuple[list[ClockRate], list[str]]:
         cycles = clock.pairs[1] - clock.pairs[0]
         # Either end is within half a cycle of its middle, and the clock may have changed its rate on the way.
         unc = _PPB // max(1, cycles - 1) + cycles * DRIFT_PPB_PER_S // clock.clk_hz + _FEW
-        rates.append(ClockRate(device, domain, f"{masters[0]}.bus", clock.rate_ppb, unc))
+        rates.append(
+            ClockRate(device, domain, f"{masters[target[device]]}.bus", clock.rate_ppb, unc)
+        )
     return rates, why
