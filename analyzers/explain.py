@@ -266,7 +266,8 @@ def rank(case: Case, off: Collection[str] = ()) -> tuple[list[Finding], list[Sta
     right = case.with_registers({each.register: each.mask for each in apart})
     rest, slow = _ranked(right.without(upset) if upset else right, off, [] if upset else unsure)
     told = (apart_finding(view, each) for each in apart)
-    return sorted([*upset.values(), *told, *in_whole(view, rest)], key=_order), slow
+    named = sorted([*upset.values(), *told, *in_whole(view, rest)], key=_order)
+    return sorted(named, key=lambda finding: finding.diagnosis in _NOT_DECIDED), slow
 
 
 def _ranked(

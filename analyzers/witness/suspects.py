@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
+from itertools import chain
 
 from freezeframe.analyzers.card.claims import RECORDER_SUSPECT
 from freezeframe.analyzers.contract import Evidence, Finding, Ground, Row, Says, Witness
@@ -15,12 +16,15 @@ from freezeframe.analyzers.witness import recorder
 from freezeframe.analyzers.witness.case import Case
 from freezeframe.analyzers.witness.memories import Contradiction, contradictions
 from freezeframe.analyzers.witness.odd_memory import odd_memories
+from freezeframe.analyzers.witness.upset_events import odd_events, odd_samples
+from freezeframe.capture.counters.law_table import split_terms
 from freezeframe.capture.registers.layouts import Kind
 
 Memory = tuple[str, str]
 """Device and memory."""
 
 _SHOWN = 4
+_OWN = ("memory.", "recorded.words", "recorded.events", "recorded.records")
 
 
 def upset_memories(case: Case) -> tuple[dict[Memory, Finding], list[Finding]]:
@@ -34,11 +38,29 @@ def upset_memories(case: Case) -> tuple[dict[Memory, Finding], list[Finding]]:
         into = found if finding.diagnosis == RECORDER_SUSPECT else unsure
         if places > 1 or _memory(finding) not in into:
             into[_memory(finding)] = finding
-    for contradiction in contradictions(case.facts.view):
+    view = case.facts.view
+    for contradiction in chain(
+        contradictions(view), odd_events(view), odd_samples(view), _own_sums(case)
+    ):
         memory = contradiction.device, contradiction.memory
         if contradiction.upsets or memory not in found:
             found[memory] = _finding(case.facts.view, contradiction)
     return found, list(unsure.values())
+
+
+def _own_sums(case: Case) -> Iterator[Contradiction]:
+    """Yield the memories whose recorder counted otherwise than it stored: no card takes part in such a law."""
+    for law in case.broken:
+        terms = [term for _, term in split_terms(law.law.balance)]
+        if law.subject.memory and all(term.startswith(_OWN) for term in terms):
+            image = next(
+                d for d in case.facts.view.devices if d.name == law.subject.device
+            ).memories
+            slots = image[law.subject.memory].slots_in_order()
+            why = f"{law.law.name}: {law.why}"
+            yield Contradiction(
+                law.subject.device, law.subject.memory, int(slots[0]) if len(slots) else 0, why
+            )
 
 
 def _memory(finding: Finding) -> Memory:

@@ -12,7 +12,7 @@ from tests.analyzers.witness.test_witnesses import quiet
 DATA, KIND, DT = 0, 64, 68
 """The first bit of a record's data, of its kind, and of its distance in time."""
 
-TIME = 15
+CREDIT, TIME = 4, 15
 
 
 def only(explained: Explain, pair: Pair) -> Finding:
@@ -81,6 +81,20 @@ def test_a_stuck_address_line_is_told_by_slots_that_are_one(explained: Explain) 
     pair = OneLineShort(causes={"A": ["host"], "B": ["host"]})
     pair.traffic(20)
     suspected(only(explained, pair), "B", "rx_deq", "differ in address bit 4 alone")
+
+
+@pytest.mark.parametrize("bit", [48, 62])
+def test_an_event_from_another_source_or_of_no_code_is_an_upset(
+    explained: Explain, bit: int
+) -> None:
+    pair, _ = quiet()
+    for freed in range(1, 8):
+        pair.credit(50_000_000 + freed * 1_000_000, 64 * freed, arrives=False)
+    assert explained(pair).findings == []
+    pair.upsets["B", "event_log"] = [(CREDIT, 3, bit)]
+    finding = only(explained, pair)
+    suspected(finding, "B", "event_log", "a CREDIT event of code")
+    assert f"Were bit {bit} of the record in slot " in finding.text
 
 
 # -- by the other taps -------------------------------------------------------------------------------
