@@ -102,7 +102,7 @@ def _pairs(image: MemoryImage, line: int) -> npt.NDArray[np.int64]:
     """Return the lower slots of all pairs that differ in one address bit, where each of them holds one record twice."""
     held = np.zeros(len(image.records), np.bool_)
     held[image.slots_in_order()] = True
-    low = np.arange(len(held) - (1 << line))
+    low: npt.NDArray[np.int64] = np.arange(len(held) - (1 << line))
     low = low[(low >> line & 1 == 0) & held[low] & held[low + (1 << line)]]
     same = len(low) >= _FEW_PAIRS and np.array_equal(
         image.records[low], image.records[low + (1 << line)]
@@ -158,7 +158,7 @@ def _breaks(reading: Reading) -> list[_Break]:
 
 def _odd_steps(kinds: npt.NDArray[np.uint8]) -> npt.NDArray[np.bool_]:
     """Tell of each record whether it is a TIME, not the closing one, with another step than all have."""
-    odd = ((kinds & 15) == Kind.TIME) & (kinds >> 4 != _IDLE)
+    odd: npt.NDArray[np.bool_] = ((kinds & 15) == Kind.TIME) & (kinds >> 4 != _IDLE)
     odd[-1:] = False
     return odd
 

@@ -202,10 +202,10 @@ def _was_right(view: CaptureView, device: DeviceCapture, means: str) -> bool:
         if int(entered.t_ps[packet.start]) <= at + unc
         and int(entered.t_ps[packet.end - 1]) >= at - unc - _CHECKED_PS
     ]
-    if unc < 0 or any(packet.cut_start for packet in near):
+    if unc < 0 or not near or any(packet.cut_start for packet in near):
         return False
-    if not near:  # nothing crossed that could have been found wrong, where the memory reaches back
-        return int(entered.t_ps[0]) < at - unc - _CHECKED_PS
+    if any(p.cut_end and int(entered.t_ps[p.end - 1]) <= at + unc for p in near):
+        return False  # its end is not recorded
     if means == "out-of-sequence":
         return _in_order(entered) and near[0].index > 0
     checked = [
