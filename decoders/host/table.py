@@ -17,6 +17,7 @@ from freezeframe.decoders.host.relate import HostClock, relate_host
 from freezeframe.decoders.trace.decode import Trace
 
 _FAR_PS = 1 << 62  # 53 days
+_LAST_PS = (1 << 63) * 1000
 _NUMBERS = ("cpu", "pid", "irq", "width", "address", "value", "line")
 
 
@@ -97,9 +98,10 @@ def _frame(lines: list[HostLine], clock: HostClock, device: str) -> pd.DataFrame
 
 
 def _far(lines: list[HostLine]) -> list[HostLine]:
-    """Return the lines whose time is so far from the first one's that int64 picoseconds might not hold it."""
-    first = next((line.own_ps for line in lines if line.own_ps >= 0), 0)
-    return [line for line in lines if line.own_ps >= 0 and abs(line.own_ps - first) > _FAR_PS]
+    """Return the lines whose time int64 might not hold: as nanoseconds, or as picoseconds from the first one's."""
+    timed = [line for line in lines if line.own_ps >= 0]
+    first = next((line.own_ps for line in timed if line.own_ps < _LAST_PS), 0)
+    return [x for x in timed if x.own_ps >= _LAST_PS or abs(x.own_ps - first) > _FAR_PS]
 
 
 def _oddities(lines: list[HostLine], device: str) -> list[str]:

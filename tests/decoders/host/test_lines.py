@@ -148,3 +148,10 @@ def test_a_line_months_from_the_others_is_told_and_no_overflow() -> None:
         "host of A: 1 lines are more than 53 days from the first one (line 2 is); their times are not believed, and "
         "they stand where the line before them does"
     ]
+
+
+def test_a_time_that_no_clock_reaches_is_told_also_where_it_is_the_first() -> None:
+    events = events_alone(b"[999999999999.000000] a\n[  100.000000] b\n[  101.000000] c\n", "A")
+    assert events.table["text"].tolist() == ["a", "b", "c"]
+    assert events.table["t_ps"].tolist() == [0, 0, 10**12]
+    assert events.notes[0].startswith("host of A: 1 lines are more than 53 days")
