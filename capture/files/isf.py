@@ -121,7 +121,7 @@ def _parsed(path: str | Path) -> _Wave:
             word = match[1].lower()
             for name, least in _SETTINGS:
                 if len(word) >= least and (name.startswith(word) or word.startswith(name)):
-                    said.setdefault(name, match[2].strip().strip('"'))
+                    said.setdefault(name, " ".join(match[2].split()).strip('"'))
     kind = _kind(path, said)
     digits = head[curve.end() : curve.end() + 2]
     if not re.fullmatch(rb"#[1-9]", digits):
