@@ -13,7 +13,8 @@ from freezeframe.analyzers.witness.bound import bind
 from freezeframe.analyzers.witness.case import Case
 from freezeframe.analyzers.witness.counted import counted_for
 from freezeframe.analyzers.witness.declared import Declared, Values, shipped
-from freezeframe.analyzers.witness.readings import Reading, read
+from freezeframe.analyzers.witness.readings import read
+from freezeframe.analyzers.witness.vocabulary import Reading
 
 _MARKS = {Says.FOR: "+", Says.AGAINST: "-", Says.SILENT: "?"}
 _RANK = {
