@@ -120,8 +120,12 @@ def register_suspect(case: Case) -> Finding:
 
 
 def _count(case: Case, counts: Sequence[WrongCount], broken: Sequence[Checked]) -> Finding:
-    """Return the register that counts wrongly; a set, where what it counts may be wrong as well."""
-    sure = register_is_sure(case)
+    """Return the register that counts wrongly; a set, where what it counts may be wrong as well.
+
+    A level that would have to be otherwise in several bits is as well that of a FIFO that lost words.
+    """
+    level = any(name in _LEVELS for (_, name, _), _, _ in counts[0].values)
+    sure = register_is_sure(case) and not level
     others = f" So would {', '.join(other.text for other in counts[1:4])}." if counts[1:] else ""
     text = f"{_told(broken)} Of {counts[0].text}, every law would hold.{others}"
     text += _ALL_HOLD if sure else _SAME

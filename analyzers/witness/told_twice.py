@@ -235,6 +235,8 @@ def _errors(view: CaptureView, device: DeviceCapture) -> Iterator[Apart]:
     entered = view.stream(device.name, view.roles.rx.entry)
     if after is None or mask is None or entered is None or _any_bad(view, device):
         return
+    if view.count(device.name, "overflow", view.roles.rx.entry) != 0:
+        return  # what found the FIFO full is cut, and not recorded
     bits = {cause.name: cause.bit for cause in device.found.card.causes}
     for means in _CHECKS:
         names = view.roles.causes(means)
