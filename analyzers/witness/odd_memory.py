@@ -21,7 +21,7 @@ from freezeframe.analyzers.streams import Packet, Stream
 from freezeframe.analyzers.witness.case import Case
 from freezeframe.analyzers.witness.memories import KIND
 from freezeframe.analyzers.witness.side_by_side import Difference, SideBySide, laid
-from freezeframe.capture.folder.content import RECORD_B
+from freezeframe.capture.folder.records import RECORD_B
 from freezeframe.decoders.trace.framing import frame_records
 
 _CHECKS = ("bad-header", "bad-payload", "bad-length")

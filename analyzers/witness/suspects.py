@@ -100,10 +100,10 @@ def _rows(view: CaptureView, found: Contradiction) -> tuple[Row, ...]:
     for name, table in (("words", view.trace.words), ("events", view.trace.events)):
         mine = table[(table["source"] == source) & table["slot"].isin(slots[:_SHOWN])]
         value = "data" if name == "words" else "value"
-        for at, row in mine.iterrows():
+        for at, (_, row) in zip(mine.index.tolist(), mine.iterrows(), strict=True):
             number = int(row[value]) & (1 << 64) - 1
             rows.append(
-                Row(name, source, str(row["kind"]), number, row=int(at), slot=int(row["slot"]),
+                Row(name, source, str(row["kind"]), number, row=at, slot=int(row["slot"]),
                     cycle=int(row["cycle"]), t_ps=int(row["t_ps"]))
             )  # fmt: skip
     return tuple(rows[:_SHOWN])
