@@ -130,7 +130,8 @@ def _decided(
 
 def _unchecked(facts: Facts, receiver: str, tap: int) -> bool:
     """Tell whether the receiver's checkers, had they looked, found nothing of it."""
-    return tap not in _RECEIVES or not any(facts.view.count(receiver, name) for name in _CHECKS)
+    counted = [facts.view.count(receiver, name) for name in _CHECKS]
+    return tap not in _RECEIVES or counted == [0] * len(_CHECKS)
 
 
 def _failing_beside(stream: Stream, odd: Sequence[_Odd], *, mended: bool) -> list[bool]:
