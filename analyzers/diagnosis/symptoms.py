@@ -113,11 +113,16 @@ def _wait_was_over(facts: Facts, device: str) -> bool:
     if facts.view.value(device, "frozen.stalled_flows") != 0:
         return False
     accounts = [account for account in facts.accounts if account.sender == device]
+    on_the_way = 0
     for account in accounts:
         told, way, limit = account.untold, account.on_the_way, account.limit
         if told is None or way is None or limit is None or max(told, way) > limit // 2:
             return False
-    return bool(accounts)
+        on_the_way += way
+    ways, peer = facts.view.roles, facts.view.peer(device) or ""
+    left = facts.view.count(device, "words", ways.tx.exit)
+    came = facts.view.count(peer, "words", ways.rx.entry)
+    return left is not None and came is not None and left - came == on_the_way
 
 
 def _overflows(facts: Facts, sendings: Sequence[Sending]) -> Iterator[Finding]:

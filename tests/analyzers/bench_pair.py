@@ -126,6 +126,8 @@ class Pair:
     """Bits that are turned over when all is stored: a kind, which record of it, and the bit of that, 0-71."""
     post_ps: int = 2_000_000
     source: str = "emu:"
+    link_ps: int = 400_000
+    """How long a packet is on the link."""
 
     def __post_init__(self) -> None:
         self.random = random.Random(self.seed)
@@ -239,8 +241,8 @@ class Pair:
             starts = {
                 "tx_enq": (crossing.sender, begin_ps, BUS_PS),
                 "tx_deq": (crossing.sender, begin_ps + length_ps, LINK_PS),
-                "rx_enq": (receiver, begin_ps + length_ps + 400_000, LINK_PS),
-                "rx_deq": (receiver, begin_ps + length_ps + 400_000 + crossing.lag_ps, BUS_PS),
+                "rx_enq": (receiver, begin_ps + length_ps + self.link_ps, LINK_PS),
+                "rx_deq": (receiver, begin_ps + length_ps + self.link_ps + crossing.lag_ps, BUS_PS),
             }
             for tap, (device, start_ps, period_ps) in starts.items():
                 cycle = max(start_ps // period_ps, last.get((device, tap), 0) + 2)

@@ -52,7 +52,9 @@ def test_where_only_the_banks_remember_a_refusal_since_the_last_credit_leaves_it
     log = pair.events["A"]
     log[-1].data = log[-1].data & ~(0xFF << 56) | 4 << 56  # refused for its CRC
     pair.counter("A", "credits_refused", 1)
-    assert "credit-lost" in candidates(explained(pair).findings)
+    waits, refused = explained(pair).findings
+    assert "credit-lost" in waits.candidates
+    assert "A refused 1 credit from B for a bad CRC" in refused.text
 
 
 @pytest.mark.parametrize("underflows", [0, 3])
