@@ -12,7 +12,7 @@ from tests.analyzers.conftest import Explain
 from tests.analyzers.damage import alter, duplicate, lag
 from tests.analyzers.diagnosis.test_credit_faults import T0, waiting
 from tests.analyzers.diagnosis.test_hard_captures import counting
-from tests.analyzers.diagnosis.test_word_faults import HDR, LEN, PAY, busy, candidates, only, said
+from tests.analyzers.diagnosis.test_word_faults import HDR, LEN, PAY, busy, only, said
 
 
 def second_generation(pair: Pair, underflows: int) -> None:
