@@ -35,6 +35,7 @@ _AHEAD = 8  # packets that have their number and are not yet recorded
 _SEQUENCES = 1 << 16
 _CREDIT_FREED = 16
 _ONE_CREDIT = 768  # words that one credit frees at most
+_LATE = 4  # underflows between the end of the log and the moment its register is taken
 _LAST = 3  # bus cycles from the log's last record to the freeze, where it was the last to close
 
 
@@ -146,8 +147,8 @@ def _closed_ps(view: CaptureView, device: DeviceCapture) -> tuple[int, int] | No
     sources = {f"{device.name}.{name}" for name in device.memories}
     if not sources <= set(last.index.astype(str)):
         return None
-    unc = times["t_unc_ps"].max()
-    return (int(last.max()), int(unc)) if unc >= 0 else None
+    unc = times["t_unc_ps"]
+    return (int(last.max()), int(unc.max())) if (unc >= 0).all() else None
 
 
 def _after(view: CaptureView, device: DeviceCapture, tap: str) -> int | None:
@@ -296,7 +297,7 @@ def _underflows(view: CaptureView, device: DeviceCapture, log: EventLog) -> Iter
         for lane in range(2):
             value = view.value(device.name, f"frozen.lane.{name}", lane)
             seen = int((log.value[log.select("LINK", code)] == lane).sum())
-            if value is None or value == seen or (value ^ seen).bit_count() != 1:
+            if value is None or (value ^ seen).bit_count() != 1 or 0 < value - seen <= _LATE:
                 continue
             why = f"its event log, which holds everything since the arm, has {seen} {name} of lane {lane}"
             yield Apart((device.name, f"frozen.lane.{name}", (lane,)), value, (seen,), why)
