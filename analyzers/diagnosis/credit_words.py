@@ -224,10 +224,11 @@ def _waits_needed(lumps: npt.NDArray[np.int64], limit: int) -> int | None:
     usual, small = int(np.median(lumps)), int(np.quantile(lumps, 0.25))
     if 2 * usual < limit or 3 * small < limit:
         return None
-    # A unit gives equal lumps; credits that waited for the line are of any size.
+    # A unit gives equal lumps; credits that waited for the line are of any size. Two may be equal for the packets that
+    # kept it busy meanwhile.
     equal = int(lumps.max() - lumps.min()) <= _SPREAD_WORDS
-    if len(lumps) < _LUMPS and not equal:
-        return None
+    if len(lumps) < _LUMPS:
+        return _WAITS if equal else None
     return 1 if equal else _WAITS
 
 
