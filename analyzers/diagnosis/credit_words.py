@@ -190,7 +190,7 @@ def coarse_credits(facts: Facts) -> Iterator[Finding]:
         if seen and 2 * len(empty) <= len(seen):
             continue
         unhurried = _unhurried(facts, account, lumps)
-        needed = _waits_needed(lumps, account.limit)
+        needed = _waits_needed(lumps, account.limit, _longest(facts, account))
         by_size = needed is not None and len(empty) >= needed
         # What a wait was for is not known where the FIFO's level then is not: the credits themselves must tell.
         if by_size or _by_habit(facts, account, lumps, unhurried, empty or waits):
@@ -217,12 +217,23 @@ def _by_habit(
     return len(lumps) >= _EQUAL_LUMPS or (unit is not None and min(unhurried) >= _FAR * unit)
 
 
-def _waits_needed(lumps: npt.NDArray[np.int64], limit: int) -> int | None:
-    """Return how many waits of the sender make these lumps a fault, by their size alone; None: none do."""
+def _longest(facts: Facts, account: FlowAccount) -> int:
+    """Return the words of the longest packet that the receiver's FIFO was seen to give out; 0 where none was."""
+    stream = facts.view.stream(account.receiver, facts.view.roles.rx.exit)
+    packets = stream.packets if stream is not None else ()
+    return max((packet.end - packet.start for packet in packets), default=0)
+
+
+def _waits_needed(lumps: npt.NDArray[np.int64], limit: int, longest: int) -> int | None:
+    """Return how many waits of the sender make these lumps a fault, by their size alone; None: none do.
+
+    A packet is freed as fast as it goes, and its credit leaves behind a packet of the other way: lumps of one packet
+    are none.
+    """
     if len(lumps) < _EQUAL_LUMPS:
         return None
     usual, small = int(np.median(lumps)), int(np.quantile(lumps, 0.25))
-    if 2 * usual < limit or 3 * small < limit:
+    if 2 * usual < limit or 3 * small < limit or usual <= longest:
         return None
     # A unit gives equal lumps; credits that waited for the line are of any size. Two may be equal for the packets that
     # kept it busy meanwhile.
@@ -233,7 +244,7 @@ def _waits_needed(lumps: npt.NDArray[np.int64], limit: int) -> int | None:
 
 
 def _unhurried(facts: Facts, account: FlowAccount, lumps: npt.NDArray[np.int64]) -> tuple[int, ...]:
-    """Return the lumps of half the limit and more whose credit left a line that had been free for long.
+    """Return the lumps of half the limit and more, and of more than a packet, whose credit left a line long free.
 
     Nothing where a credit that followed another such one stated less: then the receiver's unit is finer.
     """
@@ -241,7 +252,7 @@ def _unhurried(facts: Facts, account: FlowAccount, lumps: npt.NDArray[np.int64])
     if log is None or log.gaps or account.limit is None:
         return ()
     losses, positions = log.select("LOSS"), account.sent_credits.positions
-    free = _line_was_free(facts, log, positions, losses)
+    free, longest = _line_was_free(facts, log, positions, losses), _longest(facts, account)
     skipped = len(positions) - len(
         lumps
     )  # the first says nothing where what came before is not known
@@ -250,7 +261,7 @@ def _unhurried(facts: Facts, account: FlowAccount, lumps: npt.NDArray[np.int64])
         before = int(positions[i - 1]) if i else -1
         if not free[i] or bool(((losses > before) & (losses < positions[i])).any()):
             continue
-        if 2 * lump >= account.limit:
+        if 2 * lump >= account.limit and lump > longest:
             unhurried.append(lump)
         elif i and free[i - 1]:
             return ()
