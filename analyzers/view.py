@@ -38,6 +38,7 @@ from freezeframe.capture.time_text import format_ps
 from freezeframe.capture.timebase import PS_PER_S
 from freezeframe.decoders.trace.decode import Trace, decode_capture
 
+_WHEN = ("cycle", "t_ps", "t_unc_ps")
 _FLOW_CONTROL = (Kind.CREDIT, Kind.PRESSURE, Kind.STATE)
 
 
@@ -147,6 +148,17 @@ class CaptureView:
                 self.since_ps.get(device.name),
             )
             for device in self.devices
+        }
+
+    @cached_property
+    def last_times(self) -> dict[str, tuple[int, int, int]]:
+        """The last record of the time in each memory: cycle, t_ps and t_uncertainty_ps (-1: not known), by source."""
+        events = self.trace.events
+        times = events.loc[(events["kind"] == Kind.TIME.name).to_numpy(), ["source", *_WHEN]]
+        last = times.drop_duplicates("source", keep="last")
+        return {
+            str(source): (int(cycle), int(t_ps), int(unc_ps))
+            for source, cycle, t_ps, unc_ps in last.itertuples(index=False)
         }
 
     @cached_property

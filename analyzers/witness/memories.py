@@ -100,14 +100,14 @@ def _one_line_for_two(
 
 def _pairs(image: MemoryImage, line: int) -> npt.NDArray[np.int64]:
     """Return the lower slots of all pairs that differ in one address bit, where each of them holds one record twice."""
-    held = np.zeros(len(image.records), np.bool_)
-    held[image.slots_in_order()] = True
-    low: npt.NDArray[np.int64] = np.arange(len(held) - (1 << line))
-    low = low[(low >> line & 1 == 0) & held[low] & held[low + (1 << line)]]
-    same = len(low) >= _FEW_PAIRS and np.array_equal(
-        image.records[low], image.records[low + (1 << line)]
-    )
-    return low if same else low[:0]
+    held, bit = image.slots_in_order(), 1 << line
+    low: npt.NDArray[np.int64] = held[held >> line & 1 == 0]
+    # The first few tell it of a sound memory.
+    for some in (low[:_FEW_PAIRS], low):
+        both = some[np.isin(some + bit, held)]
+        if not np.array_equal(image.records[both], image.records[both + bit]):
+            return low[:0]
+    return both if len(both) >= _FEW_PAIRS else low[:0]
 
 
 def _no_other_has_pairs(view: CaptureView, image: MemoryImage, line: int) -> bool:

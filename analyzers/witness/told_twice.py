@@ -141,14 +141,13 @@ def _freeze_cycle(view: CaptureView, device: DeviceCapture) -> Iterator[Apart]:
 
 def _closed_ps(view: CaptureView, device: DeviceCapture) -> tuple[int, int] | None:
     """Return when the last of a card's memories was closed, and how uncertain that is; None where it is not known."""
-    events = view.trace.events
-    times = events[(events["kind"] == Kind.TIME.name) & (events["device"] == device.name)]
-    last = times.groupby("source", observed=True)["t_ps"].max()
-    sources = {f"{device.name}.{name}" for name in device.memories}
-    if not sources <= set(last.index.astype(str)):
+    sources = [f"{device.name}.{name}" for name in device.memories]
+    if not set(sources) <= view.last_times.keys():
         return None
-    unc = times["t_unc_ps"]
-    return (int(last.max()), int(unc.max())) if (unc >= 0).all() else None
+    last = [view.last_times[source] for source in sources]
+    if any(unc_ps < 0 for _, _, unc_ps in last):
+        return None
+    return max(t_ps for _, t_ps, _ in last), max(unc_ps for _, _, unc_ps in last)
 
 
 def _after(view: CaptureView, device: DeviceCapture, tap: str) -> int | None:
@@ -305,9 +304,8 @@ def _underflows(view: CaptureView, device: DeviceCapture, log: EventLog) -> Iter
 
 def _closed_last(view: CaptureView, device: DeviceCapture, log: EventLog) -> bool:
     frozen = device.registers.value64("frozen.freeze_cycle_")
-    events = view.trace.events
-    mine = events[(events["source"] == log.source) & (events["kind"] == Kind.TIME.name)]
-    return frozen is not None and len(mine) > 0 and 0 <= frozen - int(mine["cycle"].max()) <= _LAST
+    last = view.last_times.get(log.source)
+    return frozen is not None and last is not None and 0 <= frozen - last[0] <= _LAST
 
 
 def _credits(view: CaptureView, device: DeviceCapture, log: EventLog) -> Iterator[Apart]:
