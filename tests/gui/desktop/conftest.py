@@ -27,7 +27,7 @@ MakeWindow = Callable[..., MainWindow]
 NO_MODIFIER = Qt.KeyboardModifier.NoModifier
 _QTEST: Any = QTest  # its type stubs take the widget for self
 WAIT_MS = (
-    60_000  # never the measure of anything: what is waited for comes, or the test hangs and says so
+    180_000  # never the measure of anything: what is waited for comes, or the test hangs and says so
 )
 
 
