@@ -26,9 +26,7 @@ NO_ANALYSES = AnalysisRegistry()  # most tests need none, and each costs time
 MakeWindow = Callable[..., MainWindow]
 NO_MODIFIER = Qt.KeyboardModifier.NoModifier
 _QTEST: Any = QTest  # its type stubs take the widget for self
-WAIT_MS = (
-    180_000  # never the measure of anything: what is waited for comes, or the test hangs and says so
-)
+WAIT_MS = 180_000  # never the measure of anything: what is waited for comes, or the test hangs and says so
 
 
 def emulated(path: Path, fault: str = "word-omitted", seed: int = 2) -> Path:
