@@ -33,6 +33,7 @@ from tests.campaign.open_world.report import (
     missed,
     wrong,
 )
+from tests.campaign.open_world.runs import shown
 
 PAGE = DOCS / "campaign-open-rtl.md"
 _LIMIT_S = 60.0
@@ -63,11 +64,12 @@ def run_on_board(job: Job) -> list[Record]:
         if not truth["injections"]:
             return [same | {"ends": "both", "name": "(not shown)"}]
         capture = CaptureFolder.open(folder / "run.ff")
+        held, by = shown(capture, job.fault, truth)
         return [
-            same | {"ends": ends} | answer
+            same | by | {"ends": ends} | answer
             for ends in ("both", "A", "B")
             for answer in judged(
-                explain(capture, None if ends == "both" else [ends]), job.fault, truth, ends
+                explain(capture, None if ends == "both" else [ends]), job.fault, truth, ends, held
             )
         ]
 

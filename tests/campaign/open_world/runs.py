@@ -117,6 +117,17 @@ def run_to_freeze(card: EmulatorTarget, job: Job) -> None:
     card.advance(SETTLE_PS)
 
 
+def shown(
+    folder: CaptureFolder, fault: str, truth: dict[str, Any]
+) -> tuple[list[str] | None, dict[str, Any]]:
+    """Return the first memory that still shows the truth's place, and of an upset what contradicts it."""
+    last = truth["injections"][-1] if truth["injections"] else None
+    held = held_at(folder, last)
+    if last is None or fault not in ENTRIES or ENTRIES[fault].kind not in UPSETS:
+        return held, {}
+    return held, {"decided_by": decided_by(fault, last, folder)}
+
+
 def run_job(job: Job) -> list[dict[str, Any]]:
     """Return the records of a run: one an answer, at least one for both ends and for each end alone."""
     same: dict[str, Any] = {
@@ -134,10 +145,8 @@ def run_job(job: Job) -> list[dict[str, Any]]:
         # One broken run must not end the campaign; it stands in the report by its text.
         except Exception as error:
             return [same | {"ends": "both", "name": "(error)", "error": _text(error)}]
-        injections = taken.truth["injections"]
-        held = held_at(taken.folder, injections[-1] if injections else None)
-        if job.fault in ENTRIES and ENTRIES[job.fault].kind in UPSETS:
-            same["decided_by"] = decided_by(job.fault, taken.truth["injections"][-1], taken.folder)
+        held, by = shown(taken.folder, job.fault, taken.truth)
+        same |= by
         records = []
         for ends in ("both", "A", "B"):
             start = time.process_time()
