@@ -317,6 +317,11 @@ def _registers(bound: Bound) -> Reading:
         for row in evidence.rows
         if row.table == "registers"
     }
+    if bound.finding.tap is None and bound.finding.flow is not None:
+        # What a sender had outstanding is counted back from its last tap's counter.
+        view = bound.facts.view
+        row = view.count_row(bound.sender, "words", view.roles.tx.exit)
+        shown.add((row.source, row.label))
     counts = [
         count
         for count in bound.case.miscounting
