@@ -82,7 +82,7 @@ def judge_pair(run: Run) -> PairVerdict:
         if one["before_freeze"] and one["generation"] == last
     }
     # A set is judged by the name that stands first in it: it is said that it is one of these.
-    said = tuple((f["candidates"] or [f["diagnosis"]])[0] for f in run.said["both"])
+    said = tuple((f.get("candidates", ()) or [f["diagnosis"]])[0] for f in run.said["both"])
     named = {finding["diagnosis"] for finding in run.said["both"]}
     first = said[:_FIRST]
     missing = tuple(name for name in names if name not in first)

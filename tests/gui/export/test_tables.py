@@ -103,7 +103,7 @@ def test_csv_has_all_digits_hex_for_bytes_and_tells_null_from_empty(tmp_path: Pa
     assert (tmp_path / "x.csv").read_text() == (
         '"t_ps","source","kind","data","ok","text","memory","words"\n'
         '5,"X","c",9007199254740993,true,"","",""\n'
-        '9223372036854775807,"X","a,b",-9223372036854775808,,"a ""b""\nc","00ff","1 255"\n'
+        '9223372036854775807,"X","a,b",-9223372036854775808,,"a ""b""\\nc","00ff","1 255"\n'
     )
 
 
