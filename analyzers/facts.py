@@ -194,6 +194,12 @@ class Facts:
         known = [(t, unc) for t, unc in map(self.caused, self.view.names) if t is not None]
         return min(known, key=lambda each: each[0], default=(None, None))
 
+    def frozen(self, device: str) -> tuple[int | None, int | None]:
+        """Return ``(t_ps, t_uncertainty_ps)`` of when a device stood still; None where that was not read."""
+        card = self.view.device(device)
+        cycle = card.registers.value64("frozen.freeze_cycle_") if card is not None else None
+        return (None, None) if cycle is None else self.when(device, cycle)
+
     def overflowed(self, receiver: str) -> bool:
         """Return whether the receiver's FIFO lost words in this recording because it was full."""
         entry = self.view.roles.rx.entry

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -12,7 +13,7 @@ import pandas as pd
 from freezeframe.analyzers.contract import Row
 from freezeframe.capture.card.roles import EVENT_LOG
 from freezeframe.capture.folder import DeviceCapture
-from freezeframe.capture.registers.layouts import HEADER, Kind
+from freezeframe.capture.registers.layouts import HEADER, Kind, PacketFlag
 from freezeframe.decoders.trace.decode import Trace
 
 HEADS = 2
@@ -225,6 +226,38 @@ class EventLog(Recorded):
         if flow is not None:
             mask &= self.flow == flow
         return np.flatnonzero(mask)
+
+
+class Numbered(NamedTuple):
+    """A packet with its sequence number, that of the packet before it (None: not known), and damaged ones between."""
+
+    packet: Packet
+    seq: int
+    before: int | None
+    damaged: int
+
+
+def numbered(stream: Stream, before: int | None = None) -> Iterator[Numbered]:
+    """Yield the packets of a tap whose sequence number can be read.
+
+    A packet whose header is damaged has some number; injected ones have any. Nothing is said across words not read.
+
+    Args:
+        before: the number before the first packet, where it is known.
+    """
+    damaged = 0
+    breaks = list(stream.breaks)
+    for packet in stream.packets:
+        if breaks and packet.start >= breaks[0]:
+            breaks.pop(0)
+            before, damaged = None, 0
+        if not packet.header_ok or packet.header is None or packet.seq is None:
+            damaged += packet.heads > 0
+            continue
+        if header_fields(packet.header)["flags"] & PacketFlag.INJECTED:
+            continue
+        yield Numbered(packet, packet.seq, before, damaged)
+        before, damaged = packet.seq, 0
 
 
 def streams_of(

@@ -12,10 +12,10 @@ from functools import cached_property
 import numpy as np
 
 from freezeframe.analyzers.facts import Facts, covers, flight_ps
-from freezeframe.analyzers.streams import Stream, header_fields
+from freezeframe.analyzers.streams import Stream, numbered
 from freezeframe.analyzers.view import CaptureView
 from freezeframe.capture.folder import DeviceCapture
-from freezeframe.capture.registers.layouts import Kind, PacketFlag
+from freezeframe.capture.registers.layouts import Kind
 from freezeframe.capture.timebase import PS_PER_S
 
 _BINS = 16
@@ -302,10 +302,9 @@ class Terms:
         raise Missing("nothing recorded tells how long the way between the cards is")
 
     def _frozen_ps(self, device: DeviceCapture) -> tuple[int, int]:
-        cycle = device.registers.value64("frozen.freeze_cycle_")
-        if cycle is None:
+        t_ps, unc_ps = self.facts.frozen(device.name)
+        if t_ps is None:
             raise Missing(f"when {device.name} froze was not read")
-        t_ps, unc_ps = self.facts.when(device.name, cycle)
         if unc_ps is None:
             raise Missing(f"how the clock of {device.name} relates to the other is not known")
         return t_ps, unc_ps
@@ -316,20 +315,9 @@ def _skipped(stream: Stream) -> int:
 
     A packet whose header is damaged has some number; injected ones have any. Nothing is said across words not read.
     """
-    skipped = damaged = 0
-    before: int | None = None
-    breaks = list(stream.breaks)
-    for packet in stream.packets:
-        if breaks and packet.start >= breaks[0]:
-            breaks.pop(0)
-            before, damaged = None, 0
-        if not packet.header_ok or packet.header is None or packet.seq is None:
-            damaged += packet.heads > 0
-            continue
-        if header_fields(packet.header)["flags"] & PacketFlag.INJECTED:
-            continue
-        if before is not None:
-            step = packet.seq - before - 1 & _SEQUENCE
-            skipped += max(0, step - damaged) if step <= _SEQUENCE // 2 else 1
-        before, damaged = packet.seq, 0
+    skipped = 0
+    for number in numbered(stream):
+        if number.before is not None:
+            step = number.seq - number.before - 1 & _SEQUENCE
+            skipped += max(0, step - number.damaged) if step <= _SEQUENCE // 2 else 1
     return skipped

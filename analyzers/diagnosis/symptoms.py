@@ -335,15 +335,9 @@ def _counted_bad(facts: Facts) -> Iterator[Finding]:
 
 def _may_stand_first(facts: Facts, sender: str, receiver: str) -> bool:
     """Tell whether a sender may have been frozen before the receiver's counters were."""
-    times = []
-    for name in (sender, receiver):
-        device = facts.view.device(name)
-        cycle = device.registers.value64("frozen.freeze_cycle_") if device is not None else None
-        t_ps, unc_ps = (None, None) if cycle is None else facts.when(name, cycle)
-        if t_ps is None or unc_ps is None:
-            return True
-        times.append((t_ps, unc_ps))
-    (sent_ps, sent_unc_ps), (received_ps, received_unc_ps) = times
+    (sent_ps, sent_unc_ps), (received_ps, received_unc_ps) = map(facts.frozen, (sender, receiver))
+    if sent_ps is None or sent_unc_ps is None or received_ps is None or received_unc_ps is None:
+        return True
     return sent_ps - sent_unc_ps < received_ps + received_unc_ps
 
 

@@ -16,9 +16,8 @@ from freezeframe.analyzers.card.claims import DROPPED, REORDERED
 from freezeframe.analyzers.contract import UNDETERMINED, Evidence, Finding, Ground, Row
 from freezeframe.analyzers.evidence import cause_evidence
 from freezeframe.analyzers.facts import LINK, Facts, doubt_ps, flight_ps
-from freezeframe.analyzers.streams import Packet, Stream, header_fields
+from freezeframe.analyzers.streams import Packet, Stream, numbered
 from freezeframe.analyzers.taps.tap_diff import SegmentDiff
-from freezeframe.capture.registers.layouts import PacketFlag
 
 DUPLICATED = "packet-duplicated"
 _SEQUENCE = 1 << 16
@@ -160,23 +159,13 @@ def _from_power_up(facts: Facts, stream: Stream) -> bool:
 
 def _breaks(stream: Stream, *, from_zero: bool) -> Iterator[Break]:
     """Yield each packet whose number is not the next; one with a damaged header has some number."""
-    expected = 0 if from_zero else None
     seen: set[int] = set()
-    damaged = 0
-    pauses = list(stream.breaks)
-    for packet in stream.packets:
-        if pauses and packet.start >= pauses[0]:
-            pauses.pop(0)
-            expected, damaged = None, 0
-        if not packet.header_ok or packet.header is None or packet.seq is None:
-            damaged += packet.heads > 0
-            continue
-        if header_fields(packet.header)["flags"] & PacketFlag.INJECTED:
-            continue
-        if expected is not None and (packet.seq - expected) % _SEQUENCE > damaged:
-            yield Break(packet, packet.seq, expected, packet.seq in seen)
-        seen.add(packet.seq)
-        expected, damaged = (packet.seq + 1) % _SEQUENCE, 0
+    for number in numbered(stream, -1 if from_zero else None):
+        seq = number.seq
+        expected = None if number.before is None else (number.before + 1) % _SEQUENCE
+        if expected is not None and (seq - expected) % _SEQUENCE > number.damaged:
+            yield Break(number.packet, seq, expected, seq in seen)
+        seen.add(seq)
 
 
 def _out_of_order(

@@ -10,6 +10,7 @@ from freezeframe.analyzers.credits.ledger import FlowAccount
 from freezeframe.analyzers.diagnosis.fifo_words import imbalance_of
 from freezeframe.analyzers.diagnosis.miscounts import miscounts
 from freezeframe.analyzers.diagnosis.overflow import constant_below
+from freezeframe.analyzers.diagnosis.whole_packets import overdue
 from freezeframe.analyzers.facts import (
     LINK,
     RECEIVER_FIFO,
@@ -20,8 +21,6 @@ from freezeframe.analyzers.facts import (
     doubt_ps,
     flight_ps,
 )
-from freezeframe.analyzers.streams import Packet
-from freezeframe.analyzers.taps.tap_diff import SegmentDiff
 from freezeframe.analyzers.witness.bound import Bound
 from freezeframe.analyzers.witness.vocabulary import Reading, silent
 from freezeframe.capture.registers.layouts import Kind
@@ -141,27 +140,13 @@ def _arrivals(
                 yield t_ps, freed in taken
     diff = facts.diff(lost.receiver, lost.sender, LINK)
     if diff is not None:
+        late = overdue(facts, lost.receiver, lost.sender, diff)
         packets = [(pair.up, True) for pair in diff.pairs]
-        packets += [(packet, False) for packet in (*diff.missing, *_on_no_way(facts, diff, lost))]
+        packets += [(packet, False) for packet in (*diff.missing, *late)]
         for packet, arrived in packets:
             t_ps = int(diff.up.t_ps[packet.start])
             if first_ps < t_ps < last_ps:
                 yield t_ps, arrived
-
-
-def _on_no_way(facts: Facts, diff: SegmentDiff, lost: FlowAccount) -> list[Packet]:
-    """Return the packets after the last that arrived whose time to arrive was over before the cause of the freeze."""
-    flight = flight_ps(facts, lost)
-    causes = [facts.caused(name)[0] for name in (lost.sender, lost.receiver)]
-    if flight is None or not diff.pairs or None in causes:
-        return []
-    due_ps = min(cause for cause in causes if cause is not None) - flight
-    after = max(pair.up.end for pair in diff.pairs)
-    return [
-        packet
-        for packet in diff.up.packets
-        if packet.start >= after and packet.has_tail and int(diff.up.t_ps[packet.end - 1]) < due_ps
-    ]
 
 
 def _tap_count(bound: Bound) -> Reading:

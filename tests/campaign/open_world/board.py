@@ -15,7 +15,6 @@ import warnings
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from freezeframe.analyzers.explain import explain
 from freezeframe.capture.errors import FreezeframeError
 from freezeframe.capture.folder import CaptureFolder
 from freezeframe.capture.recorder.control import wait_for
@@ -24,7 +23,6 @@ from freezeframe.capture.registers.access import open_devices
 from freezeframe.capture.targets.base import open_target
 from freezeframe.emulator.open_world.in_verilog import IN_VERILOG
 from tests.board.boards import program, running
-from tests.campaign.open_world.judge import judged
 from tests.campaign.open_world.report import (
     DOCS,
     Record,
@@ -33,7 +31,7 @@ from tests.campaign.open_world.report import (
     missed,
     wrong,
 )
-from tests.campaign.open_world.runs import shown
+from tests.campaign.open_world.runs import answered
 
 PAGE = DOCS / "campaign-open-rtl.md"
 _LIMIT_S = 60.0
@@ -63,15 +61,7 @@ def run_on_board(job: Job) -> list[Record]:
             ]
         if not truth["injections"]:
             return [same | {"ends": "both", "name": "(not shown)"}]
-        capture = CaptureFolder.open(folder / "run.ff")
-        held, by = shown(capture, job.fault, truth)
-        return [
-            same | by | {"ends": ends} | answer
-            for ends in ("both", "A", "B")
-            for answer in judged(
-                explain(capture, None if ends == "both" else [ends]), job.fault, truth, ends, held
-            )
-        ]
+        return answered(CaptureFolder.open(folder / "run.ff"), job.fault, truth, same)
 
 
 def _taken(job: Job, folder: Path) -> dict[str, Any]:

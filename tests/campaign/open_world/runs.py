@@ -117,15 +117,27 @@ def run_to_freeze(card: EmulatorTarget, job: Job) -> None:
     card.advance(SETTLE_PS)
 
 
-def shown(
-    folder: CaptureFolder, fault: str, truth: dict[str, Any]
-) -> tuple[list[str] | None, dict[str, Any]]:
-    """Return the first memory that still shows the truth's place, and of an upset what contradicts it."""
+def answered(
+    folder: CaptureFolder, fault: str, truth: dict[str, Any], same: dict[str, Any]
+) -> list[dict[str, Any]]:
+    """Return the records of a recording's answers, from both ends and from each alone; ``same`` is in each."""
     last = truth["injections"][-1] if truth["injections"] else None
     held = held_at(folder, last)
-    if last is None or fault not in ENTRIES or ENTRIES[fault].kind not in UPSETS:
-        return held, {}
-    return held, {"decided_by": decided_by(fault, last, folder)}
+    if last is not None and fault in ENTRIES and ENTRIES[fault].kind in UPSETS:
+        same = same | {"decided_by": decided_by(fault, last, folder)}
+    records = []
+    for ends in ("both", "A", "B"):
+        start = time.process_time()
+        # One broken explanation must not end the campaign; it stands in the report by its text.
+        try:
+            said = explain(folder, None if ends == "both" else [ends])
+        except Exception as error:
+            records.append(same | {"ends": ends, "name": "(error)", "error": _text(error)})
+            continue
+        used_s = round(time.process_time() - start, 4)
+        for answer in judged(said, fault, truth, ends, held):
+            records.append(same | {"ends": ends, "explain_s": used_s} | answer)
+    return records
 
 
 def run_job(job: Job) -> list[dict[str, Any]]:
@@ -145,19 +157,7 @@ def run_job(job: Job) -> list[dict[str, Any]]:
         # One broken run must not end the campaign; it stands in the report by its text.
         except Exception as error:
             return [same | {"ends": "both", "name": "(error)", "error": _text(error)}]
-        held, by = shown(taken.folder, job.fault, taken.truth)
-        same |= by
-        records = []
-        for ends in ("both", "A", "B"):
-            start = time.process_time()
-            try:
-                said = explain(taken.folder, None if ends == "both" else [ends])
-            except Exception as error:
-                records.append(same | {"ends": ends, "name": "(error)", "error": _text(error)})
-                continue
-            used_s = round(time.process_time() - start, 4)
-            for answer in judged(said, job.fault, taken.truth, ends, held):
-                records.append(same | {"ends": ends, "explain_s": used_s} | answer)
+        records = answered(taken.folder, job.fault, taken.truth, same)
         records[0] |= {
             "causes": taken.causes,
             "emulate_s": round(taken.emulate_s, 4),
