@@ -27,7 +27,7 @@ from freezeframe.gui.report.finding_section import finding_section
 from freezeframe.gui.report.frames import frame_table
 from freezeframe.gui.report.html import Html, element, join, table
 from freezeframe.gui.report.trace_sections import timeline_drawings, timeline_legend
-from freezeframe.gui.text import folder_title, printable
+from freezeframe.gui.text import confidence_digits, folder_title, printable
 
 _ROWS = 5
 _TABLES = ("packets", "words", "events", "intervals")
@@ -118,7 +118,8 @@ def _explanation(explanation: Explanation) -> Html:
     first = explanation.findings[0]
     made = timeline_drawings(explanation.trace, explanation.findings, (), prefix=_prefix())
     others = [
-        element("li", f"{headline(f)} ({f.confidence:.2f})") for f in explanation.findings[1:]
+        element("li", f"{headline(f)} ({confidence_digits(f.confidence)})")
+        for f in explanation.findings[1:]
     ]
     return join(
         finding_section(1, first, None),

@@ -6,6 +6,7 @@ terminal, and a blank in one must not cut a command in two.
 
 from __future__ import annotations
 
+import math
 import shlex
 from pathlib import Path
 
@@ -18,6 +19,11 @@ def printable(text: object) -> str:
     if line.isprintable():
         return line
     return "".join(c if c.isprintable() else repr(c)[1:-1] for c in line)
+
+
+def confidence_digits(confidence: float) -> str:
+    """Return a confidence with two digits, rounded down: no picture of it says more than another."""
+    return f"{math.floor(100 * confidence) / 100:.2f}"
 
 
 def plural(count: int, one: str, many: str | None = None) -> str:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import textwrap
 from collections.abc import Sequence
 from typing import Any
@@ -17,7 +16,7 @@ from freezeframe.gui.fired import fired
 from freezeframe.gui.moments import Freeze, first_freeze
 from freezeframe.gui.report.advice import headline, next_steps
 from freezeframe.gui.report.comparison import Comparison, compare, difference_text, register_text
-from freezeframe.gui.text import folder_name, printable
+from freezeframe.gui.text import confidence_digits, folder_name, printable
 
 _ROWS = 24  # of one piece of evidence; the report and --json have all
 
@@ -162,7 +161,7 @@ def confidence_text(finding: Finding) -> str:
     """Return how sure a name is, with its count: ``0.99 (300 of 300)``, ``0.89 (412 of 415)``, ``not counted``."""
     if not finding.counted:
         return "not counted"
-    return f"{math.floor(100 * finding.confidence) / 100:.2f} ({finding.counted})"
+    return f"{confidence_digits(finding.confidence)} ({finding.counted})"
 
 
 def _rows(evidence: Evidence) -> list[str]:

@@ -18,6 +18,7 @@ from freezeframe.gui.report.comparison import (
 )
 from freezeframe.gui.report.html import Html, element, join, table
 from freezeframe.gui.report.page_parts import fact_list
+from freezeframe.gui.text import confidence_digits
 
 
 def finding_headline(finding: Finding, freeze: Freeze | None) -> Html:
@@ -127,7 +128,9 @@ def _facts(finding: Finding, freeze: Freeze | None) -> Html:
         note = f"at {freeze.device}, {format_ps(freeze.t_ps)}"
         facts.append(("Frozen by", ", ".join(freeze.causes), note))
     if finding.confidence:
-        facts.append(("Confidence", f"{finding.confidence:.2f}", f"right in {finding.counted}"))
+        facts.append(
+            ("Confidence", confidence_digits(finding.confidence), f"right in {finding.counted}")
+        )
     else:
         facts.append(("Confidence", "not counted", "with this pattern of witnesses"))
     if finding.candidates:

@@ -11,7 +11,7 @@ from freezeframe.analyzers.contract import Evidence, Finding, Row
 from freezeframe.capture.time_text import format_ps
 from freezeframe.gui.desktop.sources.opened import Opened, Place
 from freezeframe.gui.desktop.widgets import fill_panel, fill_tree, item, named, text_box, tree
-from freezeframe.gui.text import printable
+from freezeframe.gui.text import confidence_digits, printable
 
 _MASK = (1 << 64) - 1
 _PLACE = Qt.ItemDataRole.UserRole
@@ -147,7 +147,7 @@ def _title(finding: Finding, source: str) -> str:
 def _sure(finding: Finding) -> str:
     """Return the confidence; of a described card none was counted yet."""
     return (
-        f"{100 * finding.confidence:.0f} % sure"
+        f"{100 * float(confidence_digits(finding.confidence)):.0f} % sure"
         if finding.confidence
         else "confidence not counted yet"
     )
