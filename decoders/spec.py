@@ -67,6 +67,12 @@ def parse_spec(spec: str, registry: Registry) -> Stack:
     return Stack(spec, steps)
 
 
+def layers_of(spec: str) -> list[str]:
+    """Return the specs of a stack's layers, the lowest first, itself last: ``spi``, ``spi+enc28j60``."""
+    parts = _steps(spec)
+    return ["+".join(parts[: number + 1]) for number in range(len(parts))]
+
+
 def match_channels(
     decoder: Decoder, given: Mapping[str, str], probes: Sequence[str]
 ) -> tuple[str | None, ...]:

@@ -38,6 +38,10 @@ EveryOption = Annotated[
         help="Time between two readings of a live source.",
     ),
 ]
+AtOption = Annotated[
+    str | None,
+    option("--at", "TIME", "Begin at this time of the first source, as 229.9524us."),
+]
 IntoOption = Annotated[Path, option("--into", "FOLDER", "Where pulled captures go.")]
 CheckOption = Annotated[
     bool,
@@ -54,6 +58,7 @@ def run(
     allow_write: WriteOption = False,
     every: EveryOption = 0.5,
     into: IntoOption = Path(),
+    at: AtOption = None,
     light: LightOption = False,
     format: FormatOption = None,
     channel: ChannelOption = None,
@@ -71,6 +76,7 @@ def run(
     \b
     Examples:
       freezeframe open fault.ff
+      freezeframe open fault.ff --at 229.9524us
       freezeframe open good.ff bad.ff
       freezeframe open phy.sr -d mdio
       freezeframe open lab.pcapng
@@ -93,6 +99,7 @@ def run(
         plugin or (),
         allow_write=allow_write,
         light=light,
+        at=at,
     )
     if code:
         raise typer.Exit(code)

@@ -18,6 +18,7 @@ from freezeframe.analyzers import explain  # noqa: F401 - as numba
 from freezeframe.capture.errors import FreezeframeError
 from freezeframe.decoders.trace import decode  # noqa: F401 - as numba
 from freezeframe.gui.desktop.options import DesktopOptions
+from freezeframe.gui.desktop.settings import settings_path
 from freezeframe.gui.desktop.window import MainWindow
 from freezeframe.gui.desktop.workspace import Workspace
 
@@ -39,7 +40,11 @@ def show(options: DesktopOptions) -> int:
         registry=options.registry,
     )
     window = MainWindow(
-        workspace, allow_write=options.allow_write, theme="light" if options.light else "dark"
+        workspace,
+        allow_write=options.allow_write,
+        theme="light" if options.light else None,
+        settings=settings_path(),
+        at_ps=options.at_ps,
     )
     window.show()
     for what in options.sources:

@@ -21,7 +21,6 @@ from freezeframe.gui.desktop.panels.choices import (
     ask_place,
     ask_text,
     ask_time,
-    ask_tracks,
     show_text,
     sure,
 )
@@ -202,13 +201,13 @@ class Commands(QObject):
         if begin is not None and end is not None:
             self._window.timeline.set_time_selection((min(begin, end), max(begin, end)))
 
-    def choose_tracks(self) -> None:
-        """Ask which tracks are shown."""
-        timeline = self._window.timeline
-        tracks = [(track.key, track.name) for track in timeline.tracks()]
-        hidden = ask_tracks(self._window, tracks, view_export.hidden_tracks(timeline))
-        if hidden is not None:
-            timeline.set_hidden(hidden)
+    def preset(self, name: str) -> None:
+        """Show the tracks of a preset."""
+        self._window.control.take_preset(name)
+
+    def other_legend(self) -> None:
+        """Show the legend where it was hidden, and the other way round."""
+        self._window.show_legend(not self._window.legend_on)
 
     def save_view(self) -> None:
         """Ask for a name, and keep what is seen under it."""
@@ -379,16 +378,16 @@ class Commands(QObject):
             entries.append(("&Note here...", lambda: self.add_note_at(t_ps)))
             entries.append(("&Cursor here", lambda: self._window.timeline.add_cursor(t_ps)))
         if selection is not None:
-            entries.append(("&Hide track", lambda: self._hide(selection.key)))
+            key = selection.key
+            entries.append(("&Hide track", lambda: self._window.control.show([key], False)))
+            pinned = key in self._window.control.choice.pins
+            text = "Let the track &go" if pinned else "&Pin track"
+            entries.append((text, lambda: self._window.control.pin(key, not pinned)))
             entries.append(("&Show row in the table", lambda: self.go_to_panel("Events")))
         entries.append(("&Fit everything", self._window.timeline.zoom_fit))
         for text, act in entries:
             add_entry(menu, text, act)
         menu.popup(at)
-
-    def _hide(self, key: str) -> None:
-        timeline = self._window.timeline
-        timeline.set_hidden({*view_export.hidden_tracks(timeline), key})
 
     def cancel_all(self) -> None:
         self._window.workspace.jobs.cancel_all()

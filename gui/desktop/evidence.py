@@ -73,7 +73,7 @@ def subject_of(finding: Finding, tables: Mapping[str, pd.DataFrame]) -> tuple[st
 
 
 def framed(
-    stretch: tuple[int, int], subject: tuple[int, int], width_px: int, least_px: int = 32
+    stretch: tuple[int, int], subject: tuple[int, int], width_px: int, least_px: int = 48
 ) -> tuple[int, int]:
     """Return as much of a stretch around its subject as leaves the subject ``least_px`` of ``width_px`` wide."""
     length = max(subject[1] - subject[0], 1)

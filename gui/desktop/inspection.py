@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 import pandas as pd
 
 from freezeframe.analyzers.contract import Finding
@@ -82,8 +83,9 @@ class Inspection:
 
 
 _MAYBE = frozenset(
-    ("flow", "seq", "length", "flags", "dest", "packets_row", "packet", "events_row", "word")
-)
+    ("flow", "seq", "length", "flags", "dest", "packets_row", "packet", "events_row", "word",
+     "row", "other_row", "other_seq")
+)  # fmt: skip
 """Columns in which -1 says that the value is not known, or that there is none."""
 
 
@@ -111,6 +113,14 @@ def cell_text(name: str, value: Any) -> str:
     if isinstance(value, list | tuple):
         return " ".join(str(one) for one in value)
     return str(value)
+
+
+def is_unknown(name: str, values: pd.Series[Any]) -> npt.NDArray[np.bool_]:
+    """Return which values of a column `cell_text` shows as nothing."""
+    unknown = values.isna().to_numpy(np.bool_)
+    if name in _MAYBE and pd.api.types.is_integer_dtype(values.dtype):
+        unknown |= (values == -1).fillna(False).to_numpy(np.bool_)
+    return unknown
 
 
 def known_time(value: Any) -> int | None:

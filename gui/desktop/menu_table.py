@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
+from freezeframe.gui.desktop.track_tree import PRESETS
+
 PANELS = (
     "Events",
     "Findings",
@@ -13,8 +15,9 @@ PANELS = (
     "Notes",
     "Sources",
     "Live",
+    "Tracks",
 )
-"""The panels around the time line, in the order of their keys Ctrl+1 to Ctrl+8."""
+"""The panels around the time line, in the order of their keys Ctrl+1 to Ctrl+8; the tracks have Ctrl+K."""
 
 SUBMENUS = {"exports": "&Export selection as", "views": "Sa&ved views"}
 
@@ -85,7 +88,13 @@ ENTRIES: tuple[Entry, ...] = (
     Entry(
         _VIEW, "Choose a s&tretch...", "Ctrl+R", "choose_stretch", "What is measured and exported."
     ),
-    Entry(_VIEW, "Trac&ks...", "Ctrl+K", "choose_tracks", "Which tracks are shown."),
+    Entry(_VIEW, "Trac&ks...", "Ctrl+K", "go_to_panel", "Which are shown.", "Tracks"),
+    Entry(_VIEW, "P&in track", "Ctrl+Shift+K", "window.control.pin_focused", "Stays open."),
+    *(
+        Entry(_VIEW, f"Show: {preset.title}", f"Alt+{number}", "preset", "", name)
+        for number, (name, preset) in enumerate(PRESETS.items(), start=1)
+    ),
+    Entry(_VIEW, "Lege&nd", "Ctrl+Shift+G", "other_legend", "What the colours mean."),
     Entry(_VIEW),
     Entry(
         _VIEW, "Save vie&w...", "Ctrl+S", "save_view", "Keeps range, tracks, cursors and filter."
@@ -99,7 +108,14 @@ ENTRIES: tuple[Entry, ...] = (
     Entry(_FIND, "&Next hit", "F3", "window.table.step", argument=1),
     Entry(_FIND, "&Previous hit", "Shift+F3", "window.table.step", argument=-1),
     Entry(_FIND, "&Clear find and filter", "Ctrl+Backspace", "clear_search"),
+    Entry(_FIND),
+    Entry(_FIND, "&Sort by column", "Alt+S", "window.table.columns.sort_current"),
+    Entry(_FIND, "&Hide column", "Alt+H", "window.table.columns.hide_current"),
+    Entry(_FIND, "Show &all columns", "Alt+A", "window.table.columns.show_all"),
     Entry(_CURSORS, "&Add cursor at time...", "Ctrl+Shift+A", "add_cursor"),
+    Entry(
+        _CURSORS, "Cursor &here", "Ctrl+Shift+H", "window.timeline.add_cursor", "Under the mouse."
+    ),
     Entry(
         _CURSORS, "&Stretch between cursors", "Ctrl+Shift+R", "window.timeline.band_between_cursors"
     ),
@@ -140,7 +156,7 @@ ENTRIES: tuple[Entry, ...] = (
     Entry(_PANELS, "&Time line", "Ctrl+`", "focus_timeline"),
     *(
         Entry(_PANELS, f"&{number} {title}", f"Ctrl+{number}", "go_to_panel", argument=title)
-        for number, title in enumerate(PANELS, start=1)
+        for number, title in enumerate(PANELS[:8], start=1)
     ),
     Entry(_PANELS, "Ne&xt panel", "F6", "step_panel", argument=1),
     Entry(_PANELS, "Pre&vious panel", "Shift+F6", "step_panel", argument=-1),

@@ -22,3 +22,4 @@ class DesktopOptions:
     into: Path = field(default_factory=Path)
     choice: SourceChoice | None = None
     registry: Registry | None = None
+    at_ps: int | None = None

@@ -37,7 +37,7 @@ class Pairs:
         table: a row a packet, by time: ``t_ps`` in the first capture (in the second, moved by
             ``offset_ps``, where only that has it), kind (of `KINDS`), source, flow, seq, other_seq,
             ``later_ps`` of the second, ``row`` and ``other_row`` of the tables ``packets``, differs (in
-            words). -1 where one of them has no such packet.
+            words). -1 and null where one of them has no such packet.
         offset_ps: what is added to times of the second so that its packets are where the first's are.
         paired: packets that both have.
         first: the row of the table in which the two part first; None where they do not.
@@ -74,7 +74,7 @@ def pair_packets(taps: Sequence[TapRuns], one: Trace, other: Trace) -> Pairs:
             "flow": np.where(row >= 0, _at(one, "flow", row), _at(other, "flow", other_row)),
             "seq": _at(one, "seq", row),
             "other_seq": _at(other, "seq", other_row),
-            "later_ps": np.where(paired, t_other + offset_ps - t_one, 0),
+            "later_ps": pd.arrays.IntegerArray(t_other + offset_ps - t_one, ~paired),
             "row": row,
             "other_row": other_row,
             "differs": [line[4] for line in found],
@@ -163,9 +163,10 @@ def _label(said: Any) -> str:
 
 
 def _later(said: Any) -> str:
-    by_ps = int(said["later_ps"])
-    if not by_ps:
+    by_ps = said["later_ps"]
+    if by_ps is pd.NA or not by_ps:
         return ""
+    by_ps = int(by_ps)
     return f"{format_ps(abs(by_ps))} {'later' if by_ps > 0 else 'earlier'} in the second"
 
 

@@ -12,18 +12,11 @@ from freezeframe.gui.desktop.notes import NoteBook
 from freezeframe.gui.desktop.sources.filtering import filtered, rows_shown
 from freezeframe.gui.desktop.sources.opened import Opened, shifted
 from freezeframe.gui.desktop.timeline.tracks import MarkTrack, Track
+from freezeframe.gui.desktop.track_tree import is_further_lane, rank
 
 Bools = npt.NDArray[np.bool_]
 Int64 = npt.NDArray[np.int64]
 
-_RANKS = (
-    ("findings", "notes", "compare"),
-    ("bus", "wave", "packets", "words", "table", "live", "live-log"),
-    ("sampler",),
-    ("intervals",),
-    ("events",),
-    ("state",),
-)
 _MOMENT = 200_000  # items that are filtered or moved within a few milliseconds
 
 
@@ -53,7 +46,7 @@ class ShownTracks:
                 shown.append(shifted(kept, offset_ps))
             if notes is not None:
                 shown.append(shifted(notes, offset_ps))
-            return sorted(shown, key=rank_of)
+            return sorted(shown, key=rank)
 
         return make
 
@@ -72,20 +65,9 @@ class ShownTracks:
         }
 
 
-def rank_of(track: Track) -> int:
-    """Return the place of a track among those of its source: findings first, analyses last.
-
-    Tracks of one rank stay in the order in which they were made: the words of a tap under its packets.
-    """
-    part = track.key.split("/")[1] if "/" in track.key else ""
-    return next((rank for rank, parts in enumerate(_RANKS) if part in parts), len(_RANKS))
-
-
 def begins_thin(track: Track) -> bool:
     """Return whether a track is a thin strip until it is needed: single words, further lanes."""
-    parts = track.key.split("/")
-    further = parts[-1].isdigit() and int(parts[-1]) > 1 and track.name.endswith(f"({parts[-1]})")
-    return parts[1] == "words" or further
+    return track.key.split("/")[1] == "words" or is_further_lane(track)
 
 
 def _note_track(opened: Opened, book: NoteBook) -> MarkTrack | None:

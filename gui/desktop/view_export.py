@@ -15,11 +15,6 @@ MOST_ROWS = 100_000
 """Items of a CSV of what is seen; more are exported from the table, in a worker."""
 
 
-def hidden_tracks(view: TimelineView) -> set[str]:
-    """Return the keys of the tracks that are hidden."""
-    return {str(key) for key in view.state()["hidden"]}
-
-
 def write_png(view: TimelineView, place: Path) -> str:
     """Write the picture; return what was written, in words.
 
@@ -49,7 +44,7 @@ def write_csv(view: TimelineView, place: Path) -> str:
     a spreadsheet takes.
     """
     refuse_evidence(place)
-    hidden = hidden_tracks(view)
+    hidden = view.hidden()
     tracks = [track for track in view.tracks() if track.key not in hidden]
     spans = [(track, *view.visible_items(track.key)) for track in tracks]
     count = sum(last - first for _, first, last in spans)

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 from PyQt6.QtCore import Qt
-from PyQt6.QtGui import QCloseEvent, QUndoStack
+from PyQt6.QtGui import QCloseEvent, QDragEnterEvent, QDropEvent, QUndoStack
 from PyQt6.QtWidgets import QDockWidget, QLineEdit, QMainWindow, QVBoxLayout, QWidget
 
 from freezeframe.capture.errors import FreezeframeError
@@ -21,6 +22,8 @@ from freezeframe.gui.desktop.evidence import (
     subject_of,
 )
 from freezeframe.gui.desktop.inspection import inspect_place, known_time
+from freezeframe.gui.desktop.kept import Kept
+from freezeframe.gui.desktop.legend import Legend
 from freezeframe.gui.desktop.measure import Measured, measure
 from freezeframe.gui.desktop.panels.cursors import CursorsPanel
 from freezeframe.gui.desktop.panels.event_table import EventTable
@@ -31,15 +34,19 @@ from freezeframe.gui.desktop.panels.live_panel import LivePanel
 from freezeframe.gui.desktop.panels.measurements import MeasurementsPanel
 from freezeframe.gui.desktop.panels.notes_panel import NotesPanel
 from freezeframe.gui.desktop.panels.sources_panel import SourcesPanel
-from freezeframe.gui.desktop.shown_tracks import ShownTracks, begins_thin, rank_of
+from freezeframe.gui.desktop.panels.tracks_panel import TracksPanel
+from freezeframe.gui.desktop.panels.welcome import Welcome
+from freezeframe.gui.desktop.shown_tracks import ShownTracks, begins_thin
 from freezeframe.gui.desktop.sources.opened import Opened, Place, reaches_of
 from freezeframe.gui.desktop.theme import Theme, apply_theme
-from freezeframe.gui.desktop.timeline.gutter import GUTTER_PX
 from freezeframe.gui.desktop.timeline.overview import Overview
 from freezeframe.gui.desktop.timeline.palette import THEMES
+from freezeframe.gui.desktop.timeline.scene import GUTTER_PX
 from freezeframe.gui.desktop.timeline.tracks import MarkTrack, Track
 from freezeframe.gui.desktop.timeline.view import Selection, TimelineView
 from freezeframe.gui.desktop.timeline.window import LEAST_SPAN_PS
+from freezeframe.gui.desktop.track_control import TrackControl
+from freezeframe.gui.desktop.track_tree import legend_of, rank
 from freezeframe.gui.desktop.widgets import beside, button, named, plain_label
 from freezeframe.gui.desktop.workers import delayed
 from freezeframe.gui.desktop.workspace import Workspace
@@ -55,8 +62,15 @@ class Views(QMainWindow):
     """A window with all views; `window.MainWindow` adds the menus. `open` begins to open a source."""
 
     def __init__(
-        self, workspace: Workspace, *, allow_write: bool = False, theme: Theme = "dark"
+        self,
+        workspace: Workspace,
+        *,
+        allow_write: bool = False,
+        theme: Theme | None = None,
+        settings: Path | None = None,
+        at_ps: int | None = None,
     ) -> None:
+        """``theme``: None for the one that was kept; ``at_ps``: where the first source is looked at."""
         super().__init__()
         self.setWindowTitle("Freezeframe")
         self.workspace = workspace
@@ -71,7 +85,8 @@ class Views(QMainWindow):
         self._recordings = True
         self._guided = False  # a finding was shown, by the user or by itself
         self._own_order = False  # the user has moved a track: what comes later is put at the end
-        self.theme: Theme = theme
+        self._at_ps = at_ps
+        self.theme: Theme = theme or "dark"
         self.timeline = named(
             TimelineView(), "time line", "Arrows move, + and - zoom, F fits, n and p step."
         )
@@ -85,6 +100,12 @@ class Views(QMainWindow):
         self.notes = NotesPanel(self.undo)
         self.sources = SourcesPanel()
         self.live = LivePanel(allow_write)
+        self.tracks = TracksPanel()
+        self.control = TrackControl(self.timeline, self.tracks, self)
+        self.legend = named(Legend(), "legend")
+        self.welcome = Welcome()
+        self.legend_on = True
+        self.setAcceptDrops(True)
         self.jobs_bar = JobsBar(workspace.jobs)
         self._troubles: list[str] = []
         self.trouble = plain_label("message")
@@ -99,8 +120,11 @@ class Views(QMainWindow):
         self._lay_out()
         self._measure_soon = delayed(self, _MEASURE_MS, self.measure)
         self._connect()
-        self.set_theme(theme)
+        self.kept = Kept(self, settings)
+        self.kept.bring()
+        self.set_theme(theme or self.kept.settings.theme)
         self._refresh_panels()
+        self._show_middle()
 
     # Building
 
@@ -110,8 +134,10 @@ class Views(QMainWindow):
         column.setContentsMargins(0, 0, 0, 0)
         column.setSpacing(0)
         column.addWidget(self._trouble_bar)
+        column.addWidget(self.welcome, 1)
         column.addWidget(self.overview)
         column.addWidget(self.timeline, 1)
+        column.addWidget(self.legend)
         column.addWidget(self.jobs_bar)
         self.setCentralWidget(middle)
         right, bottom = (
@@ -127,6 +153,7 @@ class Views(QMainWindow):
             ("Notes", self.notes),
             ("Sources", self.sources),
             ("Live", self.live),
+            ("Tracks", self.tracks),
         ):
             self._dock(title, widget, right)
             self.tabifyDockWidget(self.docks["Inspector"], self.docks[title])
@@ -155,6 +182,10 @@ class Views(QMainWindow):
         work.trouble.connect(self.say_trouble)
         work.said.connect(self.say)
         work.jobs.changed.connect(self._refresh_findings)
+        work.jobs.changed.connect(self._show_middle)
+        self.control.changed.connect(self._refresh_legend)
+        self.timeline.gutter_changed.connect(self.overview.set_gutter)
+        self.welcome.asked.connect(self.open)
         self.timeline.selection_changed.connect(self._timeline_chosen)
         self.timeline.item_activated.connect(self._timeline_activated)
         self.timeline.time_selection_changed.connect(lambda _: self._measure_soon.start())
@@ -180,7 +211,31 @@ class Views(QMainWindow):
 
     def open(self, what: str, specs: Sequence[str] = ()) -> str | None:
         """Begin to open a path or URL; return its key."""
-        return self.workspace.open(what, tuple(specs))
+        key = self.workspace.open(what, tuple(specs))
+        if key is not None:
+            self.kept.opened(what)
+            self._show_middle()
+        return key
+
+    def dragEnterEvent(self, event: QDragEnterEvent | None) -> None:
+        """Take files and folders that are dragged over the window."""
+        data = None if event is None else event.mimeData()
+        if event is not None and data is not None and data.hasUrls():
+            event.acceptProposedAction()
+
+    def dropEvent(self, event: QDropEvent | None) -> None:
+        """Open what was dropped; each that cannot be opened is said, the others are."""
+        data = None if event is None else event.mimeData()
+        if event is None or data is None:
+            return
+        for url in data.urls():
+            self.open(url.toLocalFile() if url.isLocalFile() else url.toString())
+        event.acceptProposedAction()
+
+    def show_legend(self, on: bool) -> None:
+        """Show what colours mean below the time line, or not."""
+        self.legend_on = on
+        self._show_middle()
 
     def choose(self, place: Place, by: str) -> None:
         """Show a row in all views but the one that it was chosen in."""
@@ -255,6 +310,10 @@ class Views(QMainWindow):
         for table, rows in marked.items():
             hits |= shown.hits(table, rows)
         self.timeline.set_hits(hits)
+        self.control.set_evidence([key for key, rows in hits.items() if len(rows)])
+        selection = self.timeline.selection()
+        if selection is not None:
+            self.timeline.show_track(selection.key)
 
     def focus_find(self) -> None:
         """Put the keyboard into the find line."""
@@ -279,6 +338,8 @@ class Views(QMainWindow):
         self.timeline.set_theme(theme)
         self.overview.theme = THEMES[theme]
         self.overview.update()
+        self.legend.theme = THEMES[theme]
+        self.legend.update()
 
     def say(self, text: str) -> None:
         """Show a line in the status bar for a while."""
@@ -321,6 +382,7 @@ class Views(QMainWindow):
         try:
             self.timeline.restore(state.get("timeline"))
             self._own_order = True
+            self.control.restored()
         except FreezeframeError as error:
             self.report_error(error)
 
@@ -335,6 +397,11 @@ class Views(QMainWindow):
         self._tracks_changed(key, fit=first)
         self._refresh_panels()
         self._title()
+        self._show_middle()
+        if self._at_ps is not None:
+            at_ps = self._at_ps + opened.offset_ps
+            self.timeline.set_range(at_ps - opened.around_ps, at_ps + opened.around_ps)
+            self.timeline.add_cursor(at_ps)
         if opened.kind == "live":
             self.show_panel("Live")
         if opened.remarks:
@@ -357,6 +424,12 @@ class Views(QMainWindow):
 
     def _guide(self, key: str) -> None:
         """Show the first finding by itself, where the user has not begun to look at something."""
+        if self._at_ps is not None:
+            near = [f.t_ps for f in self.workspace.sources[key].findings]
+            if self._at_ps in near:
+                self.findings.select(key, near.index(self._at_ps), tell=True)
+                self._at_ps = None
+            return
         untouched = self._chosen is None and self.timeline.selection() is None
         if self._guided or not (untouched and self.timeline.shows_all):
             return
@@ -422,7 +495,7 @@ class Views(QMainWindow):
             self.workspace.sources, key=lambda name: self.workspace.sources[name].kind == "live"
         )
         tracks = sorted(
-            self._given.values(), key=lambda t: (order.index(t.key.split("/")[0]), rank_of(t))
+            self._given.values(), key=lambda t: (order.index(t.key.split("/")[0]), rank(t))
         )
         thin = {t.key for t in tracks if t.key not in self._known and begins_thin(t)}
         self._known |= {t.key for t in tracks}
@@ -431,6 +504,7 @@ class Views(QMainWindow):
             self.timeline.set_order([track.key for track in tracks])
         for name in thin:
             self.timeline.set_collapsed(name, True)
+        self.control.given()
         if fit:
             self._fit(key)
         self.measurements.set_tracks(
@@ -473,6 +547,17 @@ class Views(QMainWindow):
         self.notes.set_books(
             [(k, s.name, self.workspace.books[k]) for k, s in self.workspace.sources.items()]
         )
+
+    def _refresh_legend(self) -> None:
+        hidden = self.timeline.hidden()
+        self.legend.set_entries(legend_of(t for t in self.timeline.tracks() if t.key not in hidden))
+
+    def _show_middle(self) -> None:
+        """Show the time line, or while nothing is open what can be opened."""
+        empty = not self.workspace.sources and not self.workspace.opening
+        self.welcome.setVisible(empty)
+        self.timeline.setVisible(not empty)
+        self.legend.setVisible(self.legend_on and not empty)
 
     def _title(self) -> None:
         names = ", ".join(source.name for source in self.workspace.sources.values())
@@ -517,6 +602,7 @@ class Views(QMainWindow):
             if isinstance(track, MarkTrack) and opened.tables[place.table].partner:
                 continue  # where two captures part first: the packet itself says more
             if self._given[track.key].item_of(place.row) is not None:
+                self.control.reveal(track.key)
                 self.timeline.set_collapsed(track.key, False)
                 self.timeline.select(track.key, place.row)
                 self.measurements.choose(track.key)
@@ -586,6 +672,7 @@ class Views(QMainWindow):
     def closeEvent(self, event: QCloseEvent | None) -> None:
         """End all work; notes are saved."""
         self._measure_soon.stop()
+        self.kept.keep()
         self.table.stop()
         self.workspace.stop()
         self.timeline.shutdown()

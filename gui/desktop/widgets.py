@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from html import escape
 from typing import TypeVar
 
 from PyQt6.QtCore import QPointF, Qt
@@ -29,6 +30,7 @@ from freezeframe.gui.text import printable
 Control = TypeVar("Control", bound=QWidget)
 _ERROR_LINE = QColor("#e0603a")
 _EDGE_PX = 2  # of the frame of a line of text
+_SHORT = 12  # letters that every column has room for
 _WAVE_PX = 2  # height and half a period of the underline
 
 
@@ -89,6 +91,11 @@ def item(
 ) -> QTreeWidgetItem:
     """Return a line of a tree, control characters shown as such; ``data`` is what it stands for."""
     made = QTreeWidgetItem([printable(text) for text in texts])
+    for column, text in enumerate(texts):
+        if (
+            len(text) > _SHORT
+        ):  # a column may be too narrow for it; a tip takes what looks like markup for such
+            made.setToolTip(column, f"<span>{escape(printable(text))}</span>")
     made.addChildren(list(children))
     made.setData(0, Qt.ItemDataRole.UserRole, data)
     return made

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from pathlib import Path
 
 from freezeframe.analyzers.card.explain import CardExplanation, explain_card
 from freezeframe.analyzers.card.view import CardsView, CardView
@@ -43,7 +44,7 @@ def render_card_report(
     for number, (card, explanation) in enumerate(zip(view.cards, explained, strict=True)):
         heading = f"Device {card.device}, {card.recording.card.name}" if several else ""
         more = contents(bool(found), bool(analyses)) if not number else Html("")
-        parts += _one(card, explanation, heading, more)
+        parts += _one(card, explanation, heading, more, view.folder.path)
     parts += [
         analyses_section(analyses),
         element("h2", "At the freeze", id="freeze"),
@@ -68,19 +69,21 @@ def explain_cards(view: CardsView) -> list[CardExplanation]:
     return [explain_card(card) for card in view.cards]
 
 
-def _one(card: CardView, explanation: CardExplanation, heading: str, more: Html) -> list[Html]:
+def _one(
+    card: CardView, explanation: CardExplanation, heading: str, more: Html, capture: Path
+) -> list[Html]:
     """Return the parts on one card: what happened, on what evidence, when, and what could not be asked."""
     freeze = card_freeze(card)
     findings = explanation.findings
     best = findings[0] if findings else None
     parts = [element("h2", heading)] if heading else []
-    parts += [finding_headline(best, freeze) if best else _clean(explanation, freeze)]
+    parts += [finding_headline(best, freeze, capture) if best else _clean(explanation, freeze)]
     parts += [notes_list(explanation.notes), more]
     if best:
         parts.append(evidence_section(best, next_steps(best)))
     if len(findings) > 1:
         parts.append(element("h2", "Other findings"))
-        parts += [finding_section(i, f, freeze) for i, f in enumerate(findings[1:], 2)]
+        parts += [finding_section(i, f, freeze, capture) for i, f in enumerate(findings[1:], 2)]
     drawn = card_drawings(card, findings, [freeze] if freeze else [], prefix=f"{card.device}-")
     parts += [
         element("h2", "Time line", id="time-line"),

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from pathlib import Path
 
 from freezeframe.analyzers.contract import UNDETERMINED, Evidence, Finding, Row, Says
 from freezeframe.capture.time_text import format_ps
+from freezeframe.gui.desktop.time_text import time_word
 from freezeframe.gui.moments import Freeze
 from freezeframe.gui.report.advice import headline
 from freezeframe.gui.report.comparison import (
@@ -18,17 +20,18 @@ from freezeframe.gui.report.comparison import (
 )
 from freezeframe.gui.report.html import Html, element, join, table
 from freezeframe.gui.report.page_parts import fact_list
-from freezeframe.gui.text import confidence_digits
+from freezeframe.gui.text import confidence_digits, folder_name, shell_path
 
 
-def finding_headline(finding: Finding, freeze: Freeze | None) -> Html:
-    """Return the top of the report: what, where, when, how sure."""
+def finding_headline(finding: Finding, freeze: Freeze | None, capture: Path | None = None) -> Html:
+    """Return the top of the report: what, where, when, how sure, and how the window shows it."""
     css = "headline unsure" if finding.diagnosis == UNDETERMINED else "headline"
     return element(
         "div",
         element("h1", headline(finding)),
         element("p", finding.text, css="lead"),
         _facts(finding, freeze),
+        _in_the_window(finding, capture),
         css=css,
     )
 
@@ -73,7 +76,9 @@ def evidence_section(finding: Finding, advice: Sequence[str]) -> Html:
     )
 
 
-def finding_section(number: int, finding: Finding, freeze: Freeze | None) -> Html:
+def finding_section(
+    number: int, finding: Finding, freeze: Freeze | None, capture: Path | None = None
+) -> Html:
     """Return a finding that is not the first: everything in one section."""
     pieces = [
         element("li", element("p", evidence.text), _rows(evidence)) for evidence in finding.evidence
@@ -82,9 +87,18 @@ def finding_section(number: int, finding: Finding, freeze: Freeze | None) -> Htm
         element("h3", f"{number}. {headline(finding)}"),
         element("p", finding.text),
         _facts(finding, freeze),
+        _in_the_window(finding, capture),
         element("ol", *pieces, css="evidence"),
         _witnesses(finding),
     )
+
+
+def _in_the_window(finding: Finding, capture: Path | None) -> Html:
+    """Return the command that opens the desktop at a finding; nothing for one that has no time."""
+    if capture is None or finding.t_ps is None:
+        return Html("")
+    command = f"freezeframe open {shell_path(folder_name(capture))} --at {time_word(finding.t_ps)}"
+    return element("p", "In the window: ", element("code", command))
 
 
 def _witnesses(finding: Finding) -> Html:

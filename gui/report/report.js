@@ -84,9 +84,26 @@
       this.svg.addEventListener("keydown", (event) => this.key(event));
       this.svg.addEventListener("wheel", (event) => this.wheel(event), { passive: false });
       this.svg.addEventListener("dblclick", (event) => this.zoom(0.5, this.timeAt(event)));
+      this.keepNames();
       this.drag();
       this.tell();
       this.reveal();
+    }
+    // Where the drawing is wider than the screen and scrolled, the names of its lanes stay at the left, on a ground.
+    keepNames() {
+      const box = this.svg.parentElement, names = node("g", { class: "names" });
+      const high = this.svg.viewBox.baseVal.height;
+      names.append(node("rect", { x: 0, y: 0, width: this.data.x[0] - 4, height: high, class: "ground" }));
+      for (const text of [...this.svg.children])
+        if (text.matches("text.label, text.group")) names.append(text);
+      this.svg.append(names);
+      const stay = () => {
+        const by = box.scrollLeft * this.data.width / this.svg.getBoundingClientRect().width;
+        names.setAttribute("transform", "translate(" + by + ",0)");
+        names.classList.toggle("over", by > 0);
+      };
+      box.addEventListener("scroll", stay);
+      stay();
     }
     // Where the drawing is wider than the screen, the first finding is brought into sight.
     reveal() {

@@ -130,7 +130,9 @@ def render_report(
     name = printable(folder_title(capture.path))
     parts = [
         element("p", f"Freezeframe report of {name}", css="eyebrow"),
-        finding_headline(best, freeze) if best else _without_finding(explanation, freeze),
+        finding_headline(best, freeze, capture.path)
+        if best
+        else _without_finding(explanation, freeze),
         notes_list(explanation.notes),
         contents(bool(best), bool(analyses)),
     ]
@@ -138,7 +140,9 @@ def render_report(
         parts.append(evidence_section(best, next_steps(best, capture, trace)))
     if len(findings) > 1:
         parts.append(element("h2", "Other findings"))
-        parts += [finding_section(i, f, freeze) for i, f in enumerate(findings[1:], 2)]
+        parts += [
+            finding_section(i, f, freeze, capture.path) for i, f in enumerate(findings[1:], 2)
+        ]
     parts += [
         timeline_section(trace, findings, frozen),
         packets_section(trace, best),

@@ -59,6 +59,10 @@ const aside = (field) => {
 };
 say("fields-beside", fields.filter((f) => f.closest(".beside")).length);
 say("fields-aside", fields.filter((f) => f.checkVisibility() && aside(f)).length);
+const box = near.querySelector(".scroll");
+box.style.width = "420px"; box.scrollLeft = 250; box.dispatchEvent(new Event("scroll"));
+const lane = near.querySelector("g.names text.label").getBoundingClientRect();
+say("scrolled", box.scrollLeft); say("name", lane.left - box.getBoundingClientRect().left); say("name-wide", lane.width);
 document.body.dataset.said = said.join("\\n");
 """
 
@@ -130,6 +134,12 @@ def test_drawings_zoom_pan_and_go_back_and_tables_sort_and_filter(made: Path) ->
     assert lasts == sorted(lasts)
     assert len(set(lasts)) > 1
     assert set(said["filtered"].split("|")) == {"bad payload CRC, length"}
+
+
+def test_names_of_lanes_stay_in_sight_where_a_narrow_page_scrolls_the_drawing(made: Path) -> None:
+    said = parsed(dump_dom(made / "probed.html", made / "home")).said
+    assert said["scrolled"] == "250"
+    assert 0 <= float(said["name"]) < 200 and float(said["name-wide"]) > 10
 
 
 def test_the_field_that_filters_a_table_stands_above_it(made: Path) -> None:

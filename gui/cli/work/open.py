@@ -14,6 +14,7 @@ from freezeframe.gui.cli.work.sources import check_period
 from freezeframe.gui.desktop.options import DesktopOptions
 from freezeframe.gui.desktop.sources.choice import kind_of
 from freezeframe.gui.desktop.start import check_desktop, start
+from freezeframe.gui.desktop.time_text import parse_time_ps
 
 
 def check_desktop_for(sources: Sequence[str], every_s: float, into: Path, *, json: bool) -> None:
@@ -41,6 +42,7 @@ def open_desktop(
     *,
     allow_write: bool,
     light: bool,
+    at: str | None,
 ) -> int:
     """Show the desktop until its window is closed; return its exit code.
 
@@ -49,13 +51,14 @@ def open_desktop(
     """
     check_period(every_s)
     _check_into(into)
+    at_ps = None if at is None else _time_at(at)
     refused = [why for name in sources if (why := _refused(name))]
     if refused and len(refused) == len(sources):
         raise refused[0]
     registry = load_with_plugins(plugins) if plugins else None
     choice = source_choice(reading)
     return start(
-        DesktopOptions(sources, specs, allow_write, light, every_s, into, choice, registry)
+        DesktopOptions(sources, specs, allow_write, light, every_s, into, choice, registry, at_ps)
     )
 
 
@@ -63,6 +66,13 @@ def _kinds(sources: Sequence[str], every_s: float, into: Path) -> list[str]:
     check_period(every_s)
     _check_into(into)
     return [kind_of(name) for name in sources]
+
+
+def _time_at(text: str) -> int:
+    try:
+        return parse_time_ps(text)
+    except InputError as error:
+        raise InputError(f"--at: {error}") from None
 
 
 def _check_into(into: Path) -> None:

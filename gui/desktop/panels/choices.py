@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
 from html import escape
 from pathlib import Path
 from typing import Any
@@ -12,12 +11,9 @@ from PyQt6.QtCore import Qt
 from PyQt6.QtGui import QFontDatabase
 from PyQt6.QtWidgets import (
     QDialog,
-    QDialogButtonBox,
     QFileDialog,
     QInputDialog,
     QLineEdit,
-    QListWidget,
-    QListWidgetItem,
     QMessageBox,
     QVBoxLayout,
     QWidget,
@@ -28,7 +24,7 @@ from freezeframe.decoders.registry import Registry
 from freezeframe.gui.desktop.panels.decoder_dialog import DecoderDialog
 from freezeframe.gui.desktop.sources.opened import Opened
 from freezeframe.gui.desktop.time_text import parse_time_ps
-from freezeframe.gui.desktop.widgets import button, named, text_box
+from freezeframe.gui.desktop.widgets import button, text_box
 from freezeframe.gui.desktop.workspace import Workspace
 from freezeframe.gui.text import printable
 
@@ -92,34 +88,6 @@ def show_text(parent: QWidget, title: str, text: str) -> None:
     dialog.resize(720, 560)
     dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
     dialog.open()
-
-
-def ask_tracks(
-    parent: QWidget, tracks: Sequence[tuple[str, str]], hidden: Iterable[str]
-) -> set[str] | None:
-    """Return the keys of the tracks that are not to be shown; None where it was cancelled."""
-    dialog = QDialog(parent)
-    dialog.setWindowTitle("Tracks")
-    listed = named(QListWidget(), "tracks", "Space shows or hides a track.")
-    away = set(hidden)
-    for key, name in tracks:
-        line = QListWidgetItem(printable(name))
-        line.setFlags(line.flags() | Qt.ItemFlag.ItemIsUserCheckable)
-        line.setCheckState(Qt.CheckState.Unchecked if key in away else Qt.CheckState.Checked)
-        line.setData(_KEY, key)
-        listed.addItem(line)
-    kinds = QDialogButtonBox.StandardButton
-    buttons = QDialogButtonBox(kinds.Ok | kinds.Cancel)
-    buttons.accepted.connect(dialog.accept)
-    buttons.rejected.connect(dialog.reject)
-    column = QVBoxLayout(dialog)
-    column.addWidget(listed)
-    column.addWidget(buttons)
-    dialog.resize(460, 560)
-    if dialog.exec() != QDialog.DialogCode.Accepted:
-        return None
-    found = [one for n in range(listed.count()) if (one := listed.item(n)) is not None]
-    return {str(one.data(_KEY)) for one in found if one.checkState() == Qt.CheckState.Unchecked}
 
 
 def ask_decoder(parent: QWidget, workspace: Workspace, opened: Opened) -> None:

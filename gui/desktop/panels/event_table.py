@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -11,6 +12,7 @@ from PyQt6.QtCore import QItemSelectionModel, QModelIndex, QTimer, pyqtSignal
 from PyQt6.QtWidgets import QComboBox, QWidget
 
 from freezeframe.decoders.query import ExpressionError, matching, parse
+from freezeframe.gui.desktop.panels.columns import ColumnControl
 from freezeframe.gui.desktop.panels.table_model import FrameModel, heading
 from freezeframe.gui.desktop.progress import Progress
 from freezeframe.gui.desktop.sources.opened import Opened, Place, Table
@@ -59,6 +61,7 @@ class EventTable(QWidget):
         self._searching: dict[str, Job] = {}
         self._offered: list[tuple[str, str]] = []
         self._quiet = False  # the selection is moved by the window, not by the user
+        self.hidden_columns: dict[str, set[str]] = {}
         self.model = FrameModel()
         self.view = table_view("events")
         self.view.setModel(self.model)
@@ -98,6 +101,7 @@ class EventTable(QWidget):
         if selection is not None:
             selection.currentRowChanged.connect(self._moved)
         self.view.activated.connect(self._activated)
+        self.columns = ColumnControl(self)
 
     # What is shown
 
@@ -156,6 +160,7 @@ class EventTable(QWidget):
         if shown is not None and (shown[0].key, shown[1].key) == (source, table):
             empty = not self.model.total
             self.model.update_frame(shown[1].frame)
+            self.columns.refresh()
             if empty:
                 self._fit_columns()
             self._tell_count()
@@ -179,6 +184,16 @@ class EventTable(QWidget):
         for timer in self._timers.values():
             timer.stop()
 
+    def in_worker(
+        self, title: str, work: Callable[[Progress], Any], use: Callable[[Any], None]
+    ) -> None:
+        """Do something with the table in a worker; what goes wrong is said below its lines."""
+        self._jobs.start(title, work, use, self._say)
+
+    def go_quietly(self, line: int) -> None:
+        """Choose a line as the window does, not the user."""
+        self._go(line, tell=False)
+
     # Find and filter
 
     def search(self, then: Callable[[], None] | None = None) -> None:
@@ -200,12 +215,19 @@ class EventTable(QWidget):
         rows = self._hit_rows()
         if not len(rows):
             return
-        current = self.current_row()
+        current, order = self.current_row(), self.model.order
         if current is None:
             at = 0 if by > 0 else len(rows) - 1
         else:
-            after = int(np.searchsorted(rows, current, "right"))
-            at = after if by > 0 else int(np.searchsorted(rows, current)) - 1
+            places: npt.NDArray[np.int64] = rows
+            if order is not None:  # hits come in the order in which they are shown
+                place_of = np.empty(len(order), np.int64)
+                place_of[order] = np.arange(len(order))
+                by_place = np.argsort(place_of[rows])
+                rows, current = rows[by_place], int(place_of[current])
+                places = place_of[rows]
+            after = int(np.searchsorted(places, current, "right"))
+            at = after if by > 0 else int(np.searchsorted(places, current)) - 1
         line = self.model.line_of(int(rows[at % len(rows)]))
         if line is not None:
             self._go(line, tell=True)
@@ -337,6 +359,7 @@ class EventTable(QWidget):
         self.filter_edit.setText(text)
         self.filter_edit.blockSignals(False)
         self._fit_columns()
+        self.columns.shown()
         self._tell_count()
         self.hits.emit(source.key, table.key, None)
         if self.find_edit.text().strip():

@@ -32,6 +32,7 @@ class FindingsPanel(QWidget):
         self.list = named(QListWidget(), "findings", "Choose one to see its evidence in all views.")
         self.list.setWordWrap(True)
         self.text = text_box("finding in words")
+        self.text.setPlaceholderText("What went wrong is said here.")
         self.evidence = tree("evidence", ("evidence", "where", "time", "recorded", "expected"))
         self.evidence.setWordWrap(False)
         split = QSplitter(Qt.Orientation.Vertical)
@@ -113,6 +114,10 @@ class FindingsPanel(QWidget):
         else:
             self.text.setPlainText(_words(finding))
             fill_tree(self.evidence, [_of_evidence(one) for one in finding.evidence], expanded=True)
+            for number in range(self.evidence.topLevelItemCount()):
+                sentence = self.evidence.topLevelItem(number)
+                if sentence is not None:
+                    sentence.setFirstColumnSpanned(True)  # it needs the room of all columns
             self.evidence.setColumnWidth(0, min(self.evidence.columnWidth(0), 190))
         self.evidence.blockSignals(False)
 
@@ -145,12 +150,11 @@ def _title(finding: Finding, source: str) -> str:
 
 
 def _sure(finding: Finding) -> str:
-    """Return the confidence; of a described card none was counted yet."""
-    return (
-        f"{100 * float(confidence_digits(finding.confidence)):.0f} % sure"
-        if finding.confidence
-        else "confidence not counted yet"
-    )
+    """Return the confidence with what it was counted from; of a described card none was counted yet."""
+    if not finding.confidence:
+        return "confidence not counted yet"
+    counted = f" ({finding.counted})" if finding.counted else ""
+    return f"{100 * float(confidence_digits(finding.confidence)):.0f} % sure{counted}"
 
 
 def _words(finding: Finding) -> str:

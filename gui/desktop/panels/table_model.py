@@ -38,6 +38,7 @@ class FrameModel(QAbstractTableModel):
         super().__init__()
         self._cells: list[tuple[str, Callable[[int], Any], bool]] = []
         self._rows: Int64 | None = None
+        self._order: Int64 | None = None  # all rows as they are sorted; None: as they stand
         self._total = 0
         self._first = 0
         self._texts: Callable[[int], str] | None = None
@@ -47,7 +48,7 @@ class FrameModel(QAbstractTableModel):
         self.beginResetModel()
         self._cells = [_cell(str(name), frame[name]) for name in frame.columns]
         self._texts = text
-        self._rows, self._first = None, 0
+        self._rows, self._order, self._first = None, None, 0
         self._total = len(frame)
         self.endResetModel()
 
@@ -56,6 +57,8 @@ class FrameModel(QAbstractTableModel):
         if len(frame.columns) != len(self._cells) or len(frame) < self._total:
             self.show_frame(frame, self._texts)
             return
+        if self._order is not None and len(frame) != self._total:
+            self.show_order(None)
         before = self.rowCount()
         added = min(PAGE_ROWS, len(frame) - self._first) - before if self._rows is None else 0
         if added > 0:
@@ -68,10 +71,25 @@ class FrameModel(QAbstractTableModel):
             self.dataChanged.emit(self.index(0, 0), self.index(before - 1, self.columnCount() - 1))
 
     def show_rows(self, rows: Int64 | None) -> None:
-        """Show these rows, ascending; None for all."""
+        """Show these rows, ascending, as they are sorted; None for all."""
         self.beginResetModel()
-        self._rows, self._first = rows, 0
+        if rows is not None and self._order is not None:
+            shown = np.zeros(self._total, np.bool_)
+            shown[rows] = True
+            rows = self._order[shown[self._order]]
+        self._rows, self._first = self._order if rows is None else rows, 0
         self.endResetModel()
+
+    def show_order(self, order: Int64 | None) -> None:
+        """Show the rows that are shown in this order of all rows; None: as they stand."""
+        rows = None if self.shown == self._total else self._rows
+        self._order = order
+        self.show_rows(None if rows is None else np.sort(rows))
+
+    @property
+    def order(self) -> Int64 | None:
+        """All rows as they are sorted; None: as they stand."""
+        return self._order
 
     @property
     def shown(self) -> int:
@@ -108,6 +126,9 @@ class FrameModel(QAbstractTableModel):
         """Return the line that shows a row, its page turned up; None where the filter hides it."""
         if self._rows is None:
             at = row if 0 <= row < self._total else -1
+        elif self._order is not None:
+            found = np.flatnonzero(self._rows == row)
+            at = int(found[0]) if len(found) else -1
         else:
             at = int(np.searchsorted(self._rows, row))
             if at >= len(self._rows) or self._rows[at] != row:

@@ -125,7 +125,10 @@ def _series(key: str, name: str, analysis: str, series: Series, role: str) -> Se
         limit=series.limit,
         limit_label=series.limit_label,
         role=role,
-        note=f"Of the analysis {analysis}.",
+        scale=f"{name}/{analysis}/{series.unit}" if series.unit else "",
+        note=f"Of the analysis {analysis}. Drawn to the same height as the others of its unit."
+        if series.unit
+        else f"Of the analysis {analysis}.",
     )
 
 

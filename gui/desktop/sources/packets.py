@@ -229,6 +229,7 @@ def _tracks(
                 t_ps=series.t_ps[:-1],
                 value=series.value[:-1],
                 unit=series.unit,
+                scale=f"{name}/rate",
                 role="ab"[role_at],
                 end_ps=int(series.t_ps[-1]),
                 note=f"{title}. Payload of TCP that the {role} sent, each byte once.",

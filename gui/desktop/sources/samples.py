@@ -18,6 +18,7 @@ from freezeframe.capture.files.source import ReadSettings
 from freezeframe.decoders.blame import texts_of
 from freezeframe.decoders.registry import Registry
 from freezeframe.decoders.run import decode_file
+from freezeframe.decoders.spec import layers_of
 from freezeframe.gui.desktop.progress import Progress
 from freezeframe.gui.desktop.sources.opened import Opened, Part, Table
 from freezeframe.gui.desktop.sources.slices import classes_by_appearance, slices_of_rows
@@ -81,7 +82,7 @@ def decode_samples(
     registry: Registry,
     choice: SourceChoice | None = None,
 ) -> Part:
-    """Return the tables and tracks that decoders make of an opened source.
+    """Return the tables and tracks that decoders make of an opened source, of a stack those of each layer.
 
     Raises:
         InputError: a spec is wrong or does not fit.
@@ -90,8 +91,10 @@ def decode_samples(
     if opened.path is None:
         raise InputError(f"{opened.where}: is no file and cannot be decoded")
     progress.report(0, 0, f"decoding {', '.join(specs)}")
+    # From the top down; a layer that two stacks share is shown once.
+    layers = list(dict.fromkeys(one for spec in specs for one in reversed(layers_of(spec))))
     made = decode_file(
-        opened.path, specs, progress=progress.counted, registry=registry, source=choice
+        opened.path, layers, progress=progress.counted, registry=registry, source=choice
     )
     part = Part(specs=list(specs))
     for name, rows in made:

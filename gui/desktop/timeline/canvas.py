@@ -6,7 +6,7 @@ Nothing here reads a whole column; that is the builder's work, in its own thread
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from PyQt6.QtCore import QCoreApplication, QPointF, QRectF, Qt, pyqtSignal
 from PyQt6.QtGui import QColor, QImage, QPainter, QPaintEvent, QResizeEvent
@@ -14,15 +14,15 @@ from PyQt6.QtWidgets import QWidget
 
 from freezeframe.gui.desktop.timeline import export
 from freezeframe.gui.desktop.timeline.builder import Builder
-from freezeframe.gui.desktop.timeline.gutter import GUTTER_PX, draw_gutter
-from freezeframe.gui.desktop.timeline.layout import Layout, Row
+from freezeframe.gui.desktop.timeline.gutter import draw_gutter
+from freezeframe.gui.desktop.timeline.layout import GroupLine, Layout, Row
 from freezeframe.gui.desktop.timeline.overlay import RULER_PX, draw_overlay, draw_ruler
 from freezeframe.gui.desktop.timeline.palette import DARK, THEMES, Theme
 from freezeframe.gui.desktop.timeline.prepared import Prepared
 from freezeframe.gui.desktop.timeline.raster import Raster
-from freezeframe.gui.desktop.timeline.scene import Overlay, Scene
+from freezeframe.gui.desktop.timeline.scene import GUTTER_PX, Overlay, Scene
 from freezeframe.gui.desktop.timeline.scroll_strip import STRIP_PX, ScrollStrip
-from freezeframe.gui.desktop.timeline.tracks import Track
+from freezeframe.gui.desktop.timeline.tracks import SeriesTrack, Track
 from freezeframe.gui.desktop.timeline.window import Window
 from freezeframe.gui.desktop.workers import delayed
 
@@ -30,6 +30,7 @@ _REFRESH_MS = (
     40  # pictures while a pyramid grows: often enough to see, seldom enough to cost nothing
 )
 _ZOOM_STEP = 1.5
+_LEAST_GUTTER_PX, _LEAST_AREA_PX = 90, 120
 
 
 class TimelineCanvas(QWidget):
@@ -38,13 +39,16 @@ class TimelineCanvas(QWidget):
     range_changed = pyqtSignal(object, object)
     tracks_changed = pyqtSignal()
     build_progress = pyqtSignal(object, object)
+    gutter_changed = pyqtSignal(int)
+    group_clicked = pyqtSignal(object)  # a GroupLine
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self.setMouseTracking(True)
         self.setAttribute(Qt.WidgetAttribute.WA_OpaquePaintEvent)
-        self.setMinimumSize(GUTTER_PX + 120, RULER_PX + 60)
+        self.setMinimumSize(GUTTER_PX + _LEAST_AREA_PX, RULER_PX + 60)
+        self.gutter_px = GUTTER_PX
         self._window = Window()
         self._layout = Layout()
         self._prepared: dict[str, Prepared] = {}
@@ -116,6 +120,28 @@ class TimelineCanvas(QWidget):
         """Hide exactly these tracks."""
         self._layout.set_hidden(keys)
         self._relaid()
+
+    def hidden(self) -> set[str]:
+        """Return the keys of the tracks that are not shown."""
+        return set(self._layout.hidden)
+
+    def set_groups(self, group_of: Mapping[str, str]) -> None:
+        """Put a line with the name of its group above tracks; those not named have none."""
+        self._layout.set_groups(group_of)
+        self._relaid()
+
+    def groups(self) -> list[GroupLine]:
+        """Return the lines of the groups from top to bottom."""
+        return list(self._layout.groups)
+
+    def set_gutter(self, wide_px: int) -> None:
+        """Make the column of labels so wide; the least and what leaves room for the tracks are kept."""
+        most = max(self.width() - _LEAST_AREA_PX - self._bar_width(), _LEAST_GUTTER_PX)
+        wide_px = min(max(wide_px, _LEAST_GUTTER_PX), most)
+        if wide_px != self.gutter_px:
+            self.gutter_px = wide_px
+            self._relaid()
+            self.gutter_changed.emit(wide_px)
 
     def move_track(self, key: str, step: int) -> None:
         """Move a track up (-1) or down (+1). Raises: KeyError."""
@@ -192,7 +218,7 @@ class TimelineCanvas(QWidget):
 
     def drag_by(self, dx: float) -> None:
         """Move by pixels."""
-        self._window.move(self.time_at(GUTTER_PX + dx) - self._window.t0_ps)
+        self._window.move(self.time_at(self.gutter_px + dx) - self._window.t0_ps)
         self._ranged()
 
     def go_to_end(self, *, first: bool) -> None:
@@ -223,15 +249,21 @@ class TimelineCanvas(QWidget):
 
     def time_at(self, x: float) -> int:
         """Return the time at a position of the widget."""
-        return self._window.time_at(x - GUTTER_PX, self._area_width())
+        return self._window.time_at(x - self.gutter_px, self._area_width())
 
     def x_of(self, t_ps: int) -> float:
         """Return the position in the widget of a time."""
-        return GUTTER_PX + self._window.x_of(t_ps, self._area_width())
+        return self.gutter_px + self._window.x_of(t_ps, self._area_width())
 
     def row_at(self, y: float) -> Row | None:
         """Return the track at a position of the widget."""
         return None if y < RULER_PX else self._layout.row_at(int(y) - RULER_PX + self._bar.value())
+
+    def group_at(self, y: float) -> GroupLine | None:
+        """Return the line of a group at a position of the widget."""
+        if y < RULER_PX:
+            return None
+        return self._layout.group_at(int(y) - RULER_PX + self._bar.value())
 
     def row_center(self, key: str) -> int:
         """Return the height in the widget of the middle of a track. Raises: KeyError."""
@@ -284,16 +316,17 @@ class TimelineCanvas(QWidget):
         if self._stale:
             self._raster.paint(scene, self.devicePixelRatioF())
             self._stale = False
-        painter.drawImage(QPointF(GUTTER_PX, RULER_PX), self._raster.image)
-        corner = QRectF(GUTTER_PX + scene.width, 0, self._bar_width(), RULER_PX)
+        wide = self.gutter_px
+        painter.drawImage(QPointF(wide, RULER_PX), self._raster.image)
+        corner = QRectF(wide + scene.width, 0, self._bar_width(), RULER_PX)
         painter.fillRect(corner, QColor(self._theme.gutter))
         overlay = self._overlay()
-        painter.translate(GUTTER_PX, 0)
+        painter.translate(wide, 0)
         draw_ruler(painter, scene, overlay)
         painter.translate(0, RULER_PX)
         draw_overlay(painter, scene, overlay)
-        painter.translate(-GUTTER_PX, -RULER_PX)
-        draw_gutter(painter, scene, self._focus, self.hasFocus())
+        painter.translate(-wide, -RULER_PX)
+        draw_gutter(painter, scene, overlay, self.hasFocus())
         painter.end()
 
     def resizeEvent(self, event: QResizeEvent | None) -> None:
@@ -313,17 +346,34 @@ class TimelineCanvas(QWidget):
             for row in self._layout.rows
             if row.y < scroll + area_height and row.y + row.height > scroll
         )
-        area_width = max(width - GUTTER_PX - self._bar_width(), 1)
+        area_width = max(width - self.gutter_px - self._bar_width(), 1)
         return Scene(
-            self._window, self._theme, rows, area_width, area_height, scroll, self._scale_in_view
-        )
+            self._window, self._theme, rows, area_width, area_height, scroll, self._scale_in_view,
+            self.gutter_px, tuple(g for g in self._layout.groups if g.y < scroll + area_height),
+            self._scales(),
+        )  # fmt: skip
+
+    def _scales(self) -> dict[str, tuple[float, float]]:
+        """Return the smallest and largest value of each scale, of the tracks that are shown."""
+        spans: dict[str, list[tuple[float, float]]] = {}
+        for row in self._layout.rows:
+            prepared = self._prepared[row.key]
+            track = prepared.track
+            if isinstance(track, SeriesTrack) and track.scale:
+                span = prepared.extremes()
+                spans.setdefault(track.scale, []).extend([] if span is None else [span])
+        return {
+            scale: (min(low for low, _ in held), max(high for _, high in held))
+            for scale, held in spans.items()
+            if held
+        }
 
     def _refresh(self) -> None:
         self._stale = True
         self.update()
 
     def _area_width(self) -> int:
-        return max(self.width() - GUTTER_PX - self._bar_width(), 1)
+        return max(self.width() - self.gutter_px - self._bar_width(), 1)
 
     def _area_height(self) -> int:
         return max(self.height() - RULER_PX, 1)

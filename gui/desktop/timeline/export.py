@@ -7,7 +7,7 @@ from PyQt6.QtGui import QColor, QImage, QPainter
 from PyQt6.QtSvg import QSvgGenerator
 
 from freezeframe.capture.time_text import format_ps
-from freezeframe.gui.desktop.timeline.gutter import GUTTER_PX, draw_gutter
+from freezeframe.gui.desktop.timeline.gutter import draw_gutter
 from freezeframe.gui.desktop.timeline.overlay import RULER_PX, draw_overlay, draw_ruler
 from freezeframe.gui.desktop.timeline.raster import Raster
 from freezeframe.gui.desktop.timeline.scene import Overlay, Scene
@@ -19,7 +19,7 @@ def image(scene: Scene, overlay: Overlay, size: tuple[int, int]) -> QImage:
     made = QImage(*size, QImage.Format.Format_RGB32)
     made.fill(QColor(scene.theme.gutter))
     painter = QPainter(made)
-    painter.drawImage(QPointF(GUTTER_PX, RULER_PX), Raster().paint(scene))
+    painter.drawImage(QPointF(scene.gutter, RULER_PX), Raster().paint(scene))
     _draw_around(painter, scene, overlay)
     painter.end()
     return made
@@ -39,18 +39,18 @@ def svg(scene: Scene, overlay: Overlay, size: tuple[int, int]) -> bytes:
     generator.setDescription(f"{len(scene.rows)} tracks, {span}")
     painter = QPainter(generator)
     painter.fillRect(0, 0, *size, QColor(scene.theme.gutter))
-    painter.translate(GUTTER_PX, RULER_PX)
+    painter.translate(scene.gutter, RULER_PX)
     draw_rows(painter, scene)
-    painter.translate(-GUTTER_PX, -RULER_PX)
+    painter.translate(-scene.gutter, -RULER_PX)
     _draw_around(painter, scene, overlay)
     painter.end()
     return held.data()
 
 
 def _draw_around(painter: QPainter, scene: Scene, overlay: Overlay) -> None:
-    painter.translate(GUTTER_PX, 0)
+    painter.translate(scene.gutter, 0)
     draw_ruler(painter, scene, overlay)
     painter.translate(0, RULER_PX)
     draw_overlay(painter, scene, overlay)
-    painter.translate(-GUTTER_PX, -RULER_PX)
-    draw_gutter(painter, scene, overlay.focus, focused=False)
+    painter.translate(-scene.gutter, -RULER_PX)
+    draw_gutter(painter, scene, overlay, focused=False)

@@ -7,11 +7,11 @@ from enum import Enum, auto
 from PyQt6.QtCore import QPointF, Qt
 from PyQt6.QtGui import QMouseEvent, QWheelEvent
 
-from freezeframe.gui.desktop.timeline.gutter import GUTTER_PX
 from freezeframe.gui.desktop.timeline.overlay import FLAGS_PX, RULER_PX
 from freezeframe.gui.desktop.timeline.steering import SteerableTimeline
 
 _DRAG_PX = 4  # the mouse may move this far and it is still a click
+_EDGE_PX = 3  # beside the edge of the label column
 _GRAB_PX = 5  # how close to a cursor's line it is taken
 _WHEEL_ZOOM = 1.3
 _NOTCH = 120  # eighths of a degree that one notch of a wheel turns
@@ -24,6 +24,7 @@ class _Doing(Enum):
     BOX = auto()
     CURSOR = auto()
     ROW = auto()
+    GUTTER = auto()
 
 
 class Gestures:
@@ -46,7 +47,14 @@ class Gestures:
         self._moved = False
         self._doing = _Doing.NOTHING
         button, held = event.button(), event.modifiers()
-        if at.x() < GUTTER_PX:
+        if self.on_edge(at) and button == Qt.MouseButton.LeftButton:
+            self._doing = _Doing.GUTTER
+            return
+        line = view.group_at(at.y())
+        if line is not None and button == Qt.MouseButton.LeftButton and at.x() < view.gutter_px:
+            view.group_clicked.emit(line)
+            return
+        if at.x() < view.gutter_px:
             row = view.row_at(at.y())
             if row is not None and button == Qt.MouseButton.LeftButton:
                 view.set_focus_track(row.key)
@@ -70,6 +78,8 @@ class Gestures:
         """Go on with a drag, or say what is under the mouse."""
         view, at = self._view, event.position()
         if self._doing is _Doing.NOTHING:
+            edge = Qt.CursorShape.SplitHCursor if self.on_edge(at) else Qt.CursorShape.ArrowCursor
+            view.setCursor(edge)
             view.hover(at)
             return
         if not self._moved and (at - self._from).manhattanLength() < _DRAG_PX:
@@ -87,12 +97,18 @@ class Gestures:
         elif self._doing is _Doing.CURSOR:
             free = bool(event.modifiers() & Qt.KeyboardModifier.AltModifier)
             view.move_cursor(self._cursor, view.snapped_at(at, free))
+        elif self._doing is _Doing.GUTTER:
+            view.set_gutter(round(at.x()))
         elif self._doing is _Doing.ROW:
             over = view.row_at(at.y())
             if over is not None and over.key != self._row:
                 view.move_track(self._row, -1 if at.y() < self._from.y() else 1)
                 self._from = at
         self._last = at
+
+    def on_edge(self, at: QPointF) -> bool:
+        """Return whether a position is on the edge of the label column, which can be dragged."""
+        return abs(at.x() - self._view.gutter_px) <= _EDGE_PX
 
     def release(self, event: QMouseEvent) -> None:
         """End a drag; without one it was a click."""
@@ -114,7 +130,7 @@ class Gestures:
         """Open an item, make a track thin, or set a cursor in the ruler."""
         view, at = self._view, event.position()
         row = view.row_at(at.y())
-        if at.x() < GUTTER_PX:
+        if at.x() < view.gutter_px:
             if row is not None:
                 view.set_focus_track(row.key)
                 view.toggle_collapsed()
@@ -128,7 +144,7 @@ class Gestures:
         """Zoom at the mouse; sideways or with Shift pan; over the labels scroll the tracks."""
         view, at, turned = self._view, event.position(), event.angleDelta()
         shift = event.modifiers() & Qt.KeyboardModifier.ShiftModifier
-        if at.x() < GUTTER_PX:
+        if at.x() < view.gutter_px:
             view.scroll_by(-turned.y() / _NOTCH / 8)
         elif turned.x() or shift:
             view.pan_by(-(turned.x() or turned.y()) / _NOTCH / 10)

@@ -5,40 +5,44 @@ from __future__ import annotations
 from PyQt6.QtCore import QPointF, QRectF, Qt
 from PyQt6.QtGui import QColor, QFont, QFontMetricsF, QPainter
 
-from freezeframe.gui.desktop.timeline.layout import HEADING_PX
+from freezeframe.gui.desktop.timeline.layout import GROUP_PX, HEADING_PX
 from freezeframe.gui.desktop.timeline.overlay import RULER_PX
 from freezeframe.gui.desktop.timeline.prepared import Prepared
 from freezeframe.gui.desktop.timeline.raster import value_range
-from freezeframe.gui.desktop.timeline.scene import Scene
+from freezeframe.gui.desktop.timeline.scene import Overlay, Scene
 from freezeframe.gui.desktop.timeline.tracks import SeriesTrack
 from freezeframe.gui.text import printable
 
-GUTTER_PX = 190
 _LINE_PX = 15
 _PREFIXES = ((1e12, "T"), (1e9, "G"), (1e6, "M"), (1e3, "k"))
 
 
-def draw_gutter(painter: QPainter, scene: Scene, focus: str | None, focused: bool) -> None:
-    """Draw the labels beside the rows of a scene: GUTTER_PX wide, from the ruler's top down.
+def draw_gutter(painter: QPainter, scene: Scene, overlay: Overlay, focused: bool) -> None:
+    """Draw the labels beside the rows of a scene, from the ruler's top down, and the values at the read cursor.
 
-    ``focus`` is the track that keys act on; it is framed while the time line has the keyboard.
+    The track that keys act on is framed while the time line has the keyboard (``focused``).
     """
-    theme = scene.theme
+    theme, focus, wide = scene.theme, overlay.focus, scene.gutter
     painter.save()
     height = RULER_PX + scene.height
-    painter.fillRect(QRectF(0, 0, GUTTER_PX, height), QColor(theme.gutter))
-    painter.setClipRect(QRectF(0, RULER_PX, GUTTER_PX, scene.height))
+    painter.fillRect(QRectF(0, 0, wide, height), QColor(theme.gutter))
+    painter.setClipRect(QRectF(0, RULER_PX, wide, scene.height))
     name_font, small = QFont(painter.font()), QFont(painter.font())
     name_font.setPixelSize(12)
     small.setPixelSize(10)
     heading_font = QFont(name_font)
     heading_font.setBold(True)
+    for line in scene.groups:
+        painter.setFont(name_font)
+        top = RULER_PX + line.y - scene.scroll
+        _line(painter, 6, top, wide - 10, GROUP_PX, line.text, theme.dim)
     for row, prepared in scene.rows:
         top = RULER_PX + row.y - scene.scroll
         if row.heading:
             painter.setFont(heading_font)
-            _line(painter, 6, top - HEADING_PX, GUTTER_PX - 10, HEADING_PX, row.heading, theme.text)
-        area = QRectF(0, top, GUTTER_PX, row.height)
+            above = top - HEADING_PX - (GROUP_PX if row.grouped else 0)
+            _line(painter, 6, above, wide - 10, HEADING_PX, row.heading, theme.text)
+        area = QRectF(0, top, wide, row.height)
         if row.key == focus:
             painter.fillRect(area, QColor(theme.stripe))
             painter.fillRect(QRectF(0, top, 3, row.height), QColor(theme.role("a")))
@@ -49,15 +53,20 @@ def draw_gutter(painter: QPainter, scene: Scene, focus: str | None, focused: boo
         painter.setFont(small if row.collapsed else name_font)
         ink = theme.role("error") if prepared.failed else theme.text
         name_height = row.height if row.collapsed or row.height < 2 * _LINE_PX + 6 else _LINE_PX + 5
-        room = float(GUTTER_PX - 24)
+        room = float(wide - 24)
         if not row.collapsed and isinstance(prepared.track, SeriesTrack) and row.height >= 40:
             painter.setFont(small)
             room -= _draw_scale(painter, scene, prepared, top, row.height)
             painter.setFont(name_font)
+        if overlay.read_ps is not None:
+            text = prepared.value_at(overlay.read_ps)
+            room -= _draw_value(
+                painter, text, 12 + room, top, room * 0.6, name_height, theme.cursor
+            )
         _line(painter, 12, top, room, name_height, prepared.track.name, ink)
     painter.setClipping(False)
     painter.setPen(QColor(theme.grid))
-    painter.drawLine(QPointF(GUTTER_PX - 0.5, 0), QPointF(GUTTER_PX - 0.5, height))
+    painter.drawLine(QPointF(wide - 0.5, 0), QPointF(wide - 0.5, height))
     painter.restore()
 
 
@@ -85,13 +94,32 @@ def _draw_scale(
     widest = max(metrics.horizontalAdvance(text) for text in texts)
     painter.setPen(QColor(scene.theme.dim))
     for text, y in zip(texts, (top + 11, top + height - 4), strict=True):
-        x = GUTTER_PX - 6 - metrics.horizontalAdvance(text)
+        x = scene.gutter - 6 - metrics.horizontalAdvance(text)
         painter.drawText(QPointF(x, y), text)
     unit = printable(track.unit) + (" (scale: in view)" if scene.scale_in_view else "")
     _line(
-        painter, 12, top + height - 17, GUTTER_PX - 24 - widest, 15, unit.strip(), scene.theme.dim
+        painter,
+        12,
+        top + height - 17,
+        scene.gutter - 24 - widest,
+        15,
+        unit.strip(),
+        scene.theme.dim,
     )
     return widest + 6
+
+
+def _draw_value(
+    painter: QPainter, text: str, right: float, y: float, most: float, height: float, ink: int
+) -> float:
+    """Write a value up to ``right``, at most ``most`` wide; return the width that is taken."""
+    metrics = QFontMetricsF(painter.font())
+    shown = metrics.elidedText(printable(text), Qt.TextElideMode.ElideRight, most)
+    width = metrics.horizontalAdvance(shown)
+    painter.setPen(QColor(ink))
+    flags = Qt.AlignmentFlag.AlignVCenter | Qt.TextFlag.TextSingleLine
+    painter.drawText(QRectF(right - width, y, width + 2, height), int(flags), shown)
+    return width + 8 if shown else 0.0
 
 
 def _line(

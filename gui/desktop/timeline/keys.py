@@ -38,7 +38,11 @@ KEYS: tuple[tuple[tuple[str, ...], str, Action], ...] = (
     (("B",), "select the time between the last two cursors", lambda v: v.band_between_cursors()),
     (("S",), "cursors snap to edges, on or off", lambda v: v.toggle_snapping()),
     (("M",), "write a note", lambda v: v.ask_for_mark()),
-    (("Y",), "series: scale to what is in view, or to all", lambda v: v.toggle_scale()),
+    (
+        ("Y",),
+        "series: each scaled to what is in view, or all of a unit alike",
+        lambda v: v.toggle_scale(),
+    ),
     (("Space",), "make the track thin, or open it", lambda v: v.toggle_collapsed()),
     (("Alt+Up",), "move the track up", lambda v: v.move_focused_track(-1)),
     (("Alt+Down",), "move the track down", lambda v: v.move_focused_track(1)),

@@ -1,9 +1,10 @@
-"""Where each track stands: order, collapsed and hidden tracks, headings of sources, scrolling."""
+"""Where each track stands: order, collapsed and hidden tracks, headings of sources and groups, scrolling."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import groupby
 
 from freezeframe.gui.desktop.timeline.tracks import (
     BusTrack,
@@ -17,6 +18,7 @@ from freezeframe.gui.desktop.timeline.tracks import (
 
 COLLAPSED_PX = 14
 HEADING_PX = 20
+GROUP_PX = 18
 _USUAL_PX = (
     (SeriesTrack, 64),
     (WaveTrack, 30),
@@ -32,7 +34,7 @@ class Row:
     """One track in the drawing; ``y`` from the top of all tracks, before scrolling.
 
     ``heading`` is the source's name when this is the first of its tracks; it is drawn in the
-    HEADING_PX above ``y``.
+    HEADING_PX above ``y``, or above the line of its group.
     """
 
     key: str
@@ -40,6 +42,26 @@ class Row:
     height: int
     collapsed: bool
     heading: str = ""
+    grouped: bool = False  # the line of its group is directly above it
+
+
+@dataclass(frozen=True, slots=True)
+class GroupLine:
+    """The line above the tracks of a group, GROUP_PX high; a click on it shows or hides them.
+
+    ``keys`` are all tracks of the group, ``shown`` how many of them are.
+    """
+
+    name: str
+    y: int
+    keys: tuple[str, ...]
+    shown: int
+
+    @property
+    def text(self) -> str:
+        """What is written: the group, and where some are hidden how many are shown."""
+        whole = self.shown == len(self.keys)
+        return f"▾ {self.name}" if whole else f"▸ {self.name}  {self.shown} of {len(self.keys)}"
 
 
 class Layout:
@@ -51,7 +73,9 @@ class Layout:
         self.collapsed: set[str] = set()
         self.hidden: set[str] = set()
         self.rows: list[Row] = []
+        self.groups: list[GroupLine] = []
         self.height = 0
+        self._group_of: Mapping[str, str] = {}
 
     def set_tracks(self, tracks: Sequence[Track]) -> None:
         """Take tracks: known ones keep their place, new ones come below the rest of their source.
@@ -116,6 +140,11 @@ class Layout:
         self.hidden = set(keys)
         self._place()
 
+    def set_groups(self, group_of: Mapping[str, str]) -> None:
+        """Put a line with the name of its group above tracks; those not named have none."""
+        self._group_of = dict(group_of)
+        self._place()
+
     def row(self, key: str) -> Row | None:
         """Return the row of a track; None when it is hidden or not known."""
         return next((row for row in self.rows if row.key == key), None)
@@ -124,21 +153,45 @@ class Layout:
         """Return the row at a height below the top of all tracks."""
         return next((row for row in self.rows if row.y <= y < row.y + row.height), None)
 
+    def group_at(self, y: int) -> GroupLine | None:
+        """Return the line of a group at a height below the top of all tracks."""
+        return next((line for line in self.groups if line.y <= y < line.y + GROUP_PX), None)
+
     def _place(self) -> None:
-        self.rows = []
+        """Place rows from top to bottom; groups of a source that show nothing come below its others."""
+        self.rows, self.groups = [], []
         y = 0
         source = ""
-        for key in self._order:
-            if key in self.hidden:
-                continue
-            track = self._tracks[key]
-            heading = track.source if track.source != source else ""
-            source = track.source
-            y += HEADING_PX if heading else 0
-            collapsed = key in self.collapsed
-            height = COLLAPSED_PX if collapsed else track.height_px or _usual_px(track)
-            self.rows.append(Row(key, y, height, collapsed, heading))
-            y += height
+        for name, keys in groupby(self._order, key=lambda key: self._tracks[key].source):
+            runs = [
+                (group, tuple(run))
+                for group, run in groupby(keys, key=lambda key: self._group_of.get(key, ""))
+            ]
+            open_runs = [(g, run) for g, run in runs if not self.hidden.issuperset(run)]
+            folded: dict[str, tuple[str, ...]] = {}
+            for group, run in runs:
+                if group and self.hidden.issuperset(run):
+                    folded[group] = folded.get(group, ()) + run
+            heading = name if name != source else ""
+            if open_runs or folded:
+                source = name
+            for group, run in open_runs:
+                shown = [key for key in run if key not in self.hidden]
+                y += HEADING_PX if heading else 0
+                if group:
+                    self.groups.append(GroupLine(group, y, run, len(shown)))
+                    y += GROUP_PX
+                for number, key in enumerate(shown):
+                    collapsed = key in self.collapsed
+                    track = self._tracks[key]
+                    height = COLLAPSED_PX if collapsed else track.height_px or _usual_px(track)
+                    grouped = bool(group) and not number
+                    self.rows.append(Row(key, y, height, collapsed, heading, grouped))
+                    heading = ""
+                    y += height
+            for group, run in folded.items():
+                self.groups.append(GroupLine(group, y, run, 0))
+                y += GROUP_PX
         self.height = y
 
 

@@ -7,6 +7,7 @@ from PyQt6.QtGui import QColor, QFontMetricsF, QPainter, QPen, QPolygonF
 
 from freezeframe.capture.time_text import format_ps
 from freezeframe.gui.desktop.timeline.glyphs import label_font
+from freezeframe.gui.desktop.timeline.layout import GROUP_PX
 from freezeframe.gui.desktop.timeline.scene import LABEL_PX, Overlay, Scene, pixels_hit
 from freezeframe.gui.desktop.timeline.tracks import MarkTrack
 from freezeframe.gui.text import printable
@@ -51,6 +52,9 @@ def draw_overlay(painter: QPainter, scene: Scene, overlay: Overlay) -> None:
     painter.save()
     painter.setClipRect(QRectF(0, 0, scene.width, scene.height))
     theme = scene.theme
+    for line in scene.groups:
+        area = QRectF(0, line.y - scene.scroll, scene.width, GROUP_PX)
+        painter.fillRect(area, QColor(theme.gutter))
     for stretch, colour, share in (
         (overlay.band, theme.role("a"), 50),
         (overlay.zoom_box, theme.selection, 40),

@@ -42,6 +42,11 @@ class Overview(QWidget):
         self.updateGeometry()
         self.update()
 
+    def set_gutter(self, wide_px: int) -> None:
+        """Begin beside a column of labels of this width."""
+        self.gutter_px = wide_px
+        self.update()
+
     def set_range(self, extent: tuple[int, int], view: tuple[int, int]) -> None:
         """Show what there is, and what of it is in view."""
         self._extent, self._view = extent, view

@@ -180,6 +180,22 @@ class Prepared:
         held = after and extent is not None and t_ps < extent[1] + slack_ps
         return after - 1 if held else None
 
+    def value_at(self, t_ps: int) -> str:
+        """Return what holds at a time, as the label column shows it; empty where nothing does or is known."""
+        reason = self.track.coverage.reason_at(t_ps)
+        if reason:
+            return "not recorded"
+        item = None if isinstance(self.track, MarkTrack) else self.item_at(t_ps, 0)
+        if item is not None:
+            return self.label(item)
+        if not isinstance(self.track, SeriesTrack) or self.track.step or not self._usable():
+            return ""
+        # Between two points of a line nothing was measured: both are said.
+        after = int(np.searchsorted(self.track.t_ps, t_ps, side="right"))
+        near = self.track.value[max(after - 1, 0) : after + 1]
+        ends = [f"{value:,.4g}" for value in near.tolist()]
+        return f"{' .. '.join(dict.fromkeys(ends))} {self.track.unit}".rstrip() if after else ""
+
     def edge_near(self, t_ps: int, within_ps: int) -> int | None:
         """Return the start or end of an item that is closest to a time; None when none is near."""
         if not self._usable():

@@ -308,6 +308,8 @@ def value_range(
         span = prepared.extremes()
         if span is None:
             return None
+        if isinstance(prepared.track, SeriesTrack):
+            span = scene.scales.get(prepared.track.scale, span)
         low, high = min(span[0], 0.0), max(span[1], 0.0)
     return (low, high) if high > low else (low, low + 1.0)
 

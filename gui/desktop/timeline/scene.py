@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 import numpy as np
 import numpy.typing as npt
 
-from freezeframe.gui.desktop.timeline.layout import Row
+from freezeframe.gui.desktop.timeline.layout import GroupLine, Row
 from freezeframe.gui.desktop.timeline.palette import Theme
 from freezeframe.gui.desktop.timeline.positions import Cursor, Selection
 from freezeframe.gui.desktop.timeline.prepared import Prepared
@@ -17,6 +17,7 @@ from freezeframe.gui.desktop.timeline.window import AxisLabels, Window, axis_lab
 
 PAD_PX = 3  # free above and below what a row shows
 LABEL_PX = 11  # font size inside slices
+GUTTER_PX = 220  # of the column of labels, until it is dragged
 _TICK_PX = 110  # room for the label of one tick
 
 
@@ -31,11 +32,12 @@ class Overlay:
     zoom_box: tuple[int, int] | None = None
     snapped_ps: int | None = None
     focus: str | None = None
+    read_ps: int | None = None  # the cursor whose values stand in the label column
 
 
 @dataclass(frozen=True, slots=True)
 class Scene:
-    """The time area: ``width`` x ``height`` logical pixels, rows scrolled up by ``scroll``."""
+    """The time area: ``width`` x ``height`` logical pixels, rows scrolled up by ``scroll``; labels ``gutter`` wide."""
 
     window: Window
     theme: Theme
@@ -44,6 +46,9 @@ class Scene:
     height: int
     scroll: int = 0
     scale_in_view: bool = False  # series: from the smallest to the largest value in view
+    gutter: int = GUTTER_PX
+    groups: tuple[GroupLine, ...] = ()
+    scales: Mapping[str, tuple[float, float]] = field(default_factory=dict)  # shared ones, by name
 
     def x_of(self, t_ps: int) -> float:
         """Return the logical pixel position of a time."""

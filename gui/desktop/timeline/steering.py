@@ -13,7 +13,6 @@ from PyQt6.QtWidgets import QLabel, QWidget
 
 from freezeframe.capture.time_text import format_ps
 from freezeframe.gui.desktop.timeline.canvas import TimelineCanvas
-from freezeframe.gui.desktop.timeline.gutter import GUTTER_PX
 from freezeframe.gui.desktop.timeline.overlay import RULER_PX
 from freezeframe.gui.desktop.timeline.positions import Cursor, Cursors, Selection
 from freezeframe.gui.desktop.timeline.saved import ViewState
@@ -246,6 +245,11 @@ class SteerableTimeline(TimelineCanvas):
             self.move_cursor(active.name, edge)
             self.show_time(edge)
 
+    def read_ps(self) -> int | None:
+        """Return the time at which values stand beside the tracks: the cursor that was set or moved last."""
+        times = {cursor.name: cursor.t_ps for cursor in self._cursors.all()}
+        return None if self._active_cursor is None else times.get(self._active_cursor)
+
     def cursor_near(self, x: float) -> Cursor | None:
         """Return the cursor whose line is under the mouse."""
         return self._cursors.nearest(self.time_at(x), _GRAB_PX * self._per_pixel_ps())
@@ -334,7 +338,7 @@ class SteerableTimeline(TimelineCanvas):
             t_ps = self._reference_ps()
             row = self._layout.row(self._focus or "")
             y = RULER_PX if row is None else self.row_center(row.key)
-            at = QPointF(min(max(self.x_of(t_ps), GUTTER_PX), self.width()), y)
+            at = QPointF(min(max(self.x_of(t_ps), self.gutter_px), self.width()), y)
         else:
             t_ps = self.time_at(at.x())
         self.context_requested.emit(self._selection, t_ps, self.mapToGlobal(at.toPoint()))
@@ -380,9 +384,12 @@ class SteerableTimeline(TimelineCanvas):
         self._mouse = at
         row = self.row_at(at.y())
         text = ""
-        if row is not None and at.x() < GUTTER_PX:
+        if row is not None and at.x() < self.gutter_px:
             track = self._prepared[row.key].track
-            lines = (track.name, track.note, self._prepared[row.key].failed)
+            read_ps = self.read_ps()
+            value = "" if read_ps is None else self._prepared[row.key].value_at(read_ps)
+            at_cursor = f"at cursor {self._active_cursor}: {value}" if value else ""
+            lines = (track.name, track.note, at_cursor, self._prepared[row.key].failed)
             text = "\n".join(printable(line) for line in lines if line)
         elif row is not None:
             prepared = self._prepared[row.key]
@@ -406,7 +413,7 @@ class SteerableTimeline(TimelineCanvas):
     def click(self, at: QPointF) -> None:
         """Select the item at a position, or nothing."""
         row = self.row_at(at.y())
-        if row is None or at.x() < GUTTER_PX:
+        if row is None or at.x() < self.gutter_px:
             return
         self._focus = row.key
         prepared = self._prepared[row.key]
@@ -433,6 +440,7 @@ class SteerableTimeline(TimelineCanvas):
             self._box,
             self._snapped_ps,
             self._focus,
+            self.read_ps(),
         )
 
     def _go_to(self, key: str, item: int) -> Selection | None:
@@ -462,7 +470,7 @@ class SteerableTimeline(TimelineCanvas):
         return self._window.per_pixel_ps(self._area_width())
 
     def _over_tracks(self, at: QPointF) -> bool:
-        return at.x() >= GUTTER_PX and at.y() >= 0
+        return at.x() >= self.gutter_px and at.y() >= 0
 
     def _cursors_moved(self) -> None:
         self._describe()

@@ -139,6 +139,7 @@ class SeriesTrack(Track):
         limit: a line to compare with, in the same unit; None without.
         role: the colour.
         end_ps: until when the last value of a step series holds; None for its own time.
+        scale: series of one scale are drawn to the same height, so that they can be compared; empty: its own.
     """
 
     value: npt.NDArray[Any] = field(default_factory=lambda: np.empty(0, np.float64))
@@ -148,6 +149,7 @@ class SeriesTrack(Track):
     limit_label: str = ""
     role: Role = "a"
     end_ps: int | None = None
+    scale: str = ""
 
     def __post_init__(self) -> None:
         super().__post_init__()

@@ -11,8 +11,8 @@ import pytest
 from PyQt6.QtCore import QPoint
 
 from freezeframe.decoders.trace.coverage import Coverage, Hole
-from freezeframe.gui.desktop.timeline.gutter import GUTTER_PX
 from freezeframe.gui.desktop.timeline.palette import DARK, LIGHT, contrast
+from freezeframe.gui.desktop.timeline.scene import GUTTER_PX
 from freezeframe.gui.desktop.timeline.tracks import (
     BusTrack,
     IntervalTrack,

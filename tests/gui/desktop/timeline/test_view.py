@@ -14,9 +14,9 @@ from PyQt6.QtGui import QColor
 from pytestqt.qtbot import QtBot
 
 from freezeframe.capture.errors import InputError
-from freezeframe.gui.desktop.timeline.gutter import GUTTER_PX
 from freezeframe.gui.desktop.timeline.keys import KEYS, key_help
 from freezeframe.gui.desktop.timeline.overlay import RULER_PX
+from freezeframe.gui.desktop.timeline.scene import GUTTER_PX
 from freezeframe.gui.desktop.timeline.tracks import (
     BusTrack,
     IntervalTrack,

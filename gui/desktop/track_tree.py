@@ -1,0 +1,271 @@
+"""The tracks of a window in groups, by topic and device, and which of them are open: data and pure functions, no Qt.
+
+A track says what it is about in its key: ``1/packets/A.tx_deq``, ``1/throughput/series/A.out.throughput``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+from freezeframe.gui.desktop.timeline.tracks import SeriesTrack, SliceTrack, Track, roles_of
+
+MOST_OPEN = 15
+"""Tracks of a preset that are open; the others are one click away, under the line of their group."""
+
+MARKS = (
+    "marks"  # findings, notes, what a comparison shows: always open, without a line of their own
+)
+_TOPICS = (
+    MARKS,
+    "packets",
+    "signals",
+    "decoded",
+    "counters",
+    "back-pressure",
+    "credits",
+    "throughput",
+    "latency",
+    "host",
+    "link",
+    "states",
+    "events",
+    "recording",
+    "tables",
+)
+_OF_PART = {
+    "findings": MARKS,
+    "notes": MARKS,
+    "compare": MARKS,
+    "packets": "packets",
+    "words": "packets",
+    "wave": "signals",
+    "bus": "signals",
+    "table": "decoded",
+    "live": "counters",
+    "live-log": "counters",
+    "sampler": "throughput",
+    "intervals": "back-pressure",
+    "pressure": "back-pressure",
+    "credits": "credits",
+    "throughput": "throughput",
+    "latency": "latency",
+    "dma": "host",
+    "state": "states",
+}
+_OF_EVENTS = {"CREDIT": "credits", "DESC": "host", "IRQ": "host", "LINK": "link"}
+_SHAPES = ("series", "intervals", "table")  # the second part of a key that an analysis made
+
+
+class Preset(NamedTuple):
+    """A choice of tracks: what it is called, and its topics, the most telling first; none: everything."""
+
+    title: str
+    topics: tuple[str, ...] = ()
+
+
+PRESETS: Mapping[str, Preset] = {
+    "fault": Preset("Find the fault", tuple(topic for topic in _TOPICS if topic != "tables")),
+    "slow": Preset("Why slow", ("throughput", "back-pressure", "latency", "credits", "states")),
+    "credits": Preset("Credits", ("credits", "back-pressure", "packets")),
+    "host": Preset("Host", ("host", "packets")),
+    "signals": Preset("Logic analyzer", ("decoded", "signals")),
+    "all": Preset("Everything"),
+}
+
+
+class About(NamedTuple):
+    """What a track is about. ``device``: a card, a direction ``A->B``, a connection; empty for the whole source."""
+
+    topic: str
+    device: str
+
+
+def about(track: Track) -> About:
+    """Return what a track is about, by its key."""
+    parts = track.key.split("/")[1:]
+    part, rest = (parts[0], parts[1:]) if parts else ("", [])
+    if part == "events":
+        return About(_OF_EVENTS.get(rest[-1], "events"), _device(rest[0])) if len(rest) > 1 else (
+            About("recording", "")
+        )  # fmt: skip
+    if part == "packets" and len(rest) > 1:  # of a connection and one of its ends
+        topic = "throughput" if rest[-1] == "rate" else "packets"
+        return About(topic, f"connection {rest[0]}")
+    if rest and rest[0] in _SHAPES and part not in ("intervals", "table"):
+        topic = _OF_PART.get(part, part)
+        if rest[0] == "table":
+            return About("tables", "")
+        return About(topic, _device(rest[1 if rest[0] == "series" else 2]))
+    topic = _OF_PART.get(part, part)
+    whole = topic in (MARKS, "signals", "decoded") or not rest
+    return About(topic, "" if whole else _device(rest[0]))
+
+
+def _device(name: str) -> str:
+    return name.partition(".")[0] if "." in name else ""
+
+
+def group_name(track: Track) -> str:
+    """Return what stands above the tracks of a group; empty for tracks that need no line."""
+    topic, device = about(track)
+    return "" if topic == MARKS else f"{device} {topic}".strip()
+
+
+def rank(track: Track) -> tuple[int, str]:
+    """Return the place of a track's group among those of its source: by topic, then by device."""
+    topic, device = about(track)
+    return (_TOPICS.index(topic) if topic in _TOPICS else len(_TOPICS)), device
+
+
+def is_further_lane(track: Track) -> bool:
+    """Return whether a track holds what another of the same name has no room for: ``A transfers (2)``."""
+    last = track.key.rpartition("/")[2]
+    return last.isdigit() and int(last) > 1 and track.name.endswith(f"({last})")
+
+
+@dataclass(slots=True)
+class TrackChoice:
+    """Which tracks are open.
+
+    Attributes:
+        preset: a key of `PRESETS`.
+        search: words that a track's name, group or key must all hold; while there are any, nothing else counts.
+        pins: keys of tracks that are always open, above the others of their source.
+        by_hand: tracks that the user has opened (True) or closed since the preset was chosen.
+        evidence: tracks that the chosen finding rests on: the first that "find the fault" opens.
+    """
+
+    preset: str = "fault"
+    search: str = ""
+    pins: set[str] = field(default_factory=set)
+    by_hand: dict[str, bool] = field(default_factory=dict)
+    evidence: tuple[str, ...] = ()
+
+    def take_preset(self, name: str) -> None:
+        """Choose a preset; what was opened and closed by hand is forgotten. Raises: KeyError."""
+        if name not in PRESETS:
+            raise KeyError(name)
+        self.preset, self.search = name, ""
+        self.by_hand.clear()
+
+    def hidden(self, tracks: Sequence[Track], most: int = MOST_OPEN) -> set[str]:
+        """Return the keys of the tracks of a source that are not open; a preset opens up to ``most``."""
+        if self.search.strip():
+            return {track.key for track in tracks} - set(found(tracks, self.search))
+        opened = opened_by(PRESETS[self.preset], tracks, self.evidence, most) | self.pins
+        opened |= {key for key, open_ in self.by_hand.items() if open_}
+        closed = {key for key, open_ in self.by_hand.items() if not open_}
+        return {track.key for track in tracks if track.key not in opened or track.key in closed}
+
+    def order(self, tracks: Iterable[Track]) -> list[Track]:
+        """Return the tracks of a source in order: marks, pinned ones, then by group."""
+        return sorted(
+            tracks,
+            key=lambda track: (
+                0 if about(track).topic == MARKS else 1 if track.key in self.pins else 2,
+                rank(track),
+            ),
+        )
+
+    def group_of(self, tracks: Iterable[Track]) -> dict[str, str]:
+        """Return the line that each track stands under."""
+        return {
+            track.key: "pinned" if track.key in self.pins else group_name(track) for track in tracks
+        }
+
+
+def opened_by(
+    preset: Preset,
+    tracks: Sequence[Track],
+    evidence: Collection[str] = (),
+    most: int = MOST_OPEN,
+) -> set[str]:
+    """Return the keys of the tracks that a preset opens: marks, and others up to ``most`` in all.
+
+    The tracks of one kind that hold something come first; further lanes and single words only where room is left.
+    """
+    if not preset.topics:
+        return {track.key for track in tracks}
+    topics = {topic: place for place, topic in enumerate(preset.topics)}
+    marks = [track for track in tracks if about(track).topic == MARKS]
+    others = [
+        (
+            track.key not in evidence,
+            not len(track),
+            is_further_lane(track) or track.key.split("/")[1] == "words",
+            topics[topic],
+            number,
+            track.key,
+        )
+        for number, track in enumerate(tracks)
+        if (topic := about(track).topic) in topics and topic != MARKS
+    ]
+    room = max(most - len(marks), 0)
+    return {track.key for track in marks} | {one[-1] for one in sorted(others)[:room]}
+
+
+def found(tracks: Iterable[Track], words: str) -> list[str]:
+    """Return the keys of the tracks whose name, group or key hold all of some words, small or capital."""
+    wanted = words.casefold().split()
+    return [
+        track.key
+        for track in tracks
+        if all(
+            word in f"{track.name} {group_name(track)} {track.key}".casefold() for word in wanted
+        )
+    ]
+
+
+def offered(tracks: Sequence[Track]) -> list[str]:
+    """Return the presets that would show something of these tracks beside marks."""
+    topics = {about(track).topic for track in tracks} - {MARKS}
+    return [
+        name
+        for name, preset in PRESETS.items()
+        if not preset.topics or topics.intersection(preset.topics)
+    ]
+
+
+class Branch(NamedTuple):
+    """A branch of the tree of a source: a device with its topics, or a topic with its tracks."""
+
+    title: str
+    branches: tuple[Branch, ...]
+    tracks: tuple[Track, ...]
+
+
+def tree_of(tracks: Iterable[Track]) -> list[Branch]:
+    """Return tracks by device, then by topic; what is about no device first, marks without a branch left out."""
+    held: dict[str, dict[str, list[Track]]] = {}
+    for track in sorted(tracks, key=rank):
+        topic, device = about(track)
+        held.setdefault(device, {}).setdefault(topic, []).append(track)
+    return [
+        Branch(
+            device or "all of it",
+            tuple(Branch(topic, (), tuple(mine)) for topic, mine in topics.items()),
+            (),
+        )
+        for device, topics in sorted(held.items())
+    ]
+
+
+def legend_of(tracks: Iterable[Track]) -> list[tuple[str, str]]:
+    """Return role and meaning of the colours of some tracks, each once, in order of appearance."""
+    said: dict[tuple[str, str], None] = {}
+    for track in tracks:
+        names = getattr(track, "classes", ()) or getattr(track, "names", ())
+        roles = roles_of(len(names), getattr(track, "roles", ()))
+        present = getattr(track, "colour", None)
+        if present is None:
+            present = getattr(track, "state", None)
+        for number, (role, name) in enumerate(zip(roles, names, strict=True)):
+            if name and len(track) and (present is None or bool((present == number).any())):
+                said.setdefault((role, name))
+        if isinstance(track, SliceTrack) and track.error is not None and bool(track.error.any()):
+            said.setdefault(("error", "fails a check"))
+        if isinstance(track, SeriesTrack) and track.limit is not None and track.limit_label:
+            said.setdefault(("limit", track.limit_label))
+    return list(said)

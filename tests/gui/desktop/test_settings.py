@@ -1,0 +1,113 @@
+"""What is kept from one start to the next: literal files in, settings out; a bad file is said once."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from pytestqt.qtbot import QtBot
+
+from freezeframe.capture.errors import InputError
+from freezeframe.gui.desktop.settings import (
+    Settings,
+    read_settings,
+    settings_path,
+    write_settings,
+)
+from freezeframe.gui.desktop.window import MainWindow
+from freezeframe.gui.desktop.workspace import Workspace
+from tests.gui.desktop.conftest import NO_ANALYSES
+
+_GOOD = {"format": ["freezeframe-desktop", 1], "theme": "light", "gutter_px": 300, "preset": "credits",
+         "recent": ["/a.ff", "netdev:lo"], "hidden_columns": {"words": ["slot"]}, "legend": False}  # fmt: skip
+
+
+def test_what_is_written_is_read_again(tmp_path: Path) -> None:
+    place = tmp_path / "config" / "desktop.json"
+    kept = Settings(
+        "light", b"\x00\xff", b"parts", 250, "slow", False, ("/x.ff",), {"words": ("slot", "cycle")}
+    )
+    write_settings(place, kept)
+    assert read_settings(place) == kept
+    assert read_settings(tmp_path / "none.json") == Settings()
+    assert settings_path({"XDG_CONFIG_HOME": "/c"}) == Path("/c/freezeframe/desktop.json")
+
+
+def test_a_file_of_literal_fields_gives_literal_settings(tmp_path: Path) -> None:
+    place = tmp_path / "desktop.json"
+    place.write_text(json.dumps(_GOOD))
+    assert read_settings(place) == Settings(
+        "light", b"", b"", 300, "credits", False, ("/a.ff", "netdev:lo"), {"words": ("slot",)}
+    )
+
+
+def test_what_was_opened_last_stands_first_and_once() -> None:
+    settings = Settings(recent=tuple(f"/{n}" for n in range(12)))
+    assert settings.opened("/5").recent[:3] == ("/5", "/0", "/1")
+    assert len(settings.opened("/new").recent) == 12
+
+
+@pytest.mark.parametrize(
+    ("held", "says"),
+    [
+        (b"\x00\xff no json", "is damaged"),
+        (b"[" * 100_000, "is damaged"),
+        (b"[]", "holds no settings"),
+        ({"format": ["freezeframe-desktop", 2]}, "is of the version"),
+        ({**_GOOD, "theme": "pink"}, "theme is 'pink'"),
+        ({**_GOOD, "gutter_px": 10**9}, "gutter_px is 1000000000"),
+        ({**_GOOD, "recent": [1]}, "recent is no list of texts"),
+        ({**_GOOD, "hidden_columns": []}, "hidden_columns is no object"),
+        ({**_GOOD, "geometry": "%%"}, "is damaged"),
+        ({**_GOOD, "geometry": 7}, "is damaged"),
+    ],
+)
+def test_a_damaged_file_is_said_in_one_line(tmp_path: Path, held: object, says: str) -> None:
+    place = tmp_path / "desktop.json"
+    place.write_bytes(held if isinstance(held, bytes) else json.dumps(held).encode())
+    with pytest.raises(InputError) as raised:
+        read_settings(place)
+    assert says in str(raised.value) and "\n" not in str(raised.value)
+    assert "the usual settings are used" in str(raised.value)
+
+
+def made(place: Path) -> MainWindow:
+    return MainWindow(Workspace(analyses=NO_ANALYSES), settings=place)
+
+
+def test_a_window_works_on_after_a_damaged_file_and_says_it_once(
+    qtbot: QtBot, tmp_path: Path
+) -> None:
+    place = tmp_path / "desktop.json"
+    place.write_bytes(b"{damaged")
+    window = made(place)
+    qtbot.addWidget(window)
+    assert window.trouble.text().count("is damaged") == 1
+    assert window.theme == "dark"
+    window.close()
+    assert (tmp_path / "desktop.json.old").read_bytes() == b"{damaged"
+    again = made(place)
+    qtbot.addWidget(again)
+    assert again.trouble.text() == ""
+    again.close()
+
+
+def test_theme_size_label_column_preset_and_panels_come_back(qtbot: QtBot, tmp_path: Path) -> None:
+    place = tmp_path / "desktop.json"
+    window = made(place)
+    qtbot.addWidget(window)
+    window.show()
+    window.resize(1234, 777)
+    window.set_theme("light")
+    window.timeline.set_gutter(310)
+    window.control.take_preset("credits")
+    window.docks["Notes"].hide()
+    window.close()
+    again = made(place)
+    qtbot.addWidget(again)
+    assert (again.theme, again.timeline.gutter_px) == ("light", 310)
+    assert (again.width(), again.height()) == (1234, 777)
+    assert again.toolbar.presets.currentData() == "credits"
+    assert again.docks["Notes"].isHidden() and not again.docks["Sources"].isHidden()
+    again.close()
