@@ -186,6 +186,8 @@ proofs: system $(DEV)
 
 pictures: system $(DEV)
 	@xvfb-run -a -s '-screen 0 1600x900x24' $(BIN)/python -m tests.gui.desktop.screenshot docs/images
+	@for size in 1280x720 1920x1080; do xvfb-run -a -s "-screen 0 $${size}x24" $(BIN)/python -m tests.gui.desktop.first_screens docs/images/first; done
+	@QT_SCALE_FACTOR=2 xvfb-run -a -s '-screen 0 3840x2160x24' $(BIN)/python -m tests.gui.desktop.first_screens docs/images/first
 	@$(BIN)/python -m tests.gui.dashboard.screenshot docs/images
 	@$(BIN)/python -m tests.gui.report_screenshot docs/images
 

@@ -341,7 +341,8 @@ class Commands(QObject):
         """Put the keyboard into the next panel; the time line is one of them."""
         docks = self._window.docks
         open_titles = [t for t in PANELS if docks[t].isVisible()]
-        stops: list[QWidget] = [self._window.timeline]
+        middle = self._window.timeline
+        stops: list[QWidget] = [middle if middle.isVisible() else self._window.welcome]
         stops += [w for t in open_titles if (w := docks[t].widget()) is not None]
         now = QApplication.focusWidget()
         at = next(
@@ -353,8 +354,8 @@ class Commands(QObject):
             0,
         )
         chosen = stops[(at + by) % len(stops)]
-        if chosen is self._window.timeline:
-            self._window.timeline.setFocus()
+        if chosen is stops[0]:
+            chosen.setFocus(Qt.FocusReason.ShortcutFocusReason)
             return
         title = next(t for t in open_titles if docks[t].widget() is chosen)
         self.go_to_panel(title)

@@ -117,7 +117,7 @@ def cell_text(name: str, value: Any) -> str:
 
 def is_unknown(name: str, values: pd.Series[Any]) -> npt.NDArray[np.bool_]:
     """Return which values of a column `cell_text` shows as nothing."""
-    unknown = values.isna().to_numpy(np.bool_)
+    unknown = values.isna().to_numpy(np.bool_, copy=True)
     if name in _MAYBE and pd.api.types.is_integer_dtype(values.dtype):
         unknown |= (values == -1).fillna(False).to_numpy(np.bool_)
     return unknown

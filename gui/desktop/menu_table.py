@@ -89,12 +89,12 @@ ENTRIES: tuple[Entry, ...] = (
         _VIEW, "Choose a s&tretch...", "Ctrl+R", "choose_stretch", "What is measured and exported."
     ),
     Entry(_VIEW, "Trac&ks...", "Ctrl+K", "go_to_panel", "Which are shown.", "Tracks"),
-    Entry(_VIEW, "P&in track", "Ctrl+Shift+K", "window.control.pin_focused", "Stays open."),
+    Entry(_VIEW, "&Pin track", "Ctrl+Shift+K", "window.control.pin_focused", "Stays open."),
     *(
-        Entry(_VIEW, f"Show: {preset.title}", f"Alt+{number}", "preset", "", name)
+        Entry(_VIEW, f"&{number} {preset.title}", f"Alt+{number}", "preset", "", name)
         for number, (name, preset) in enumerate(PRESETS.items(), start=1)
     ),
-    Entry(_VIEW, "Lege&nd", "Ctrl+Shift+G", "other_legend", "What the colours mean."),
+    Entry(_VIEW, "&Legend", "Ctrl+Shift+G", "other_legend", "What the colours mean."),
     Entry(_VIEW),
     Entry(
         _VIEW, "Save vie&w...", "Ctrl+S", "save_view", "Keeps range, tracks, cursors and filter."
@@ -109,9 +109,9 @@ ENTRIES: tuple[Entry, ...] = (
     Entry(_FIND, "&Previous hit", "Shift+F3", "window.table.step", argument=-1),
     Entry(_FIND, "&Clear find and filter", "Ctrl+Backspace", "clear_search"),
     Entry(_FIND),
-    Entry(_FIND, "&Sort by column", "Alt+S", "window.table.columns.sort_current"),
-    Entry(_FIND, "&Hide column", "Alt+H", "window.table.columns.hide_current"),
-    Entry(_FIND, "Show &all columns", "Alt+A", "window.table.columns.show_all"),
+    Entry(_FIND, "&Sort by column", "Ctrl+Shift+S", "window.table.columns.sort_current"),
+    Entry(_FIND, "&Hide column", "Ctrl+Shift+D", "window.table.columns.hide_current"),
+    Entry(_FIND, "Show &all columns", "Ctrl+Shift+W", "window.table.columns.show_all"),
     Entry(_CURSORS, "&Add cursor at time...", "Ctrl+Shift+A", "add_cursor"),
     Entry(
         _CURSORS, "Cursor &here", "Ctrl+Shift+H", "window.timeline.add_cursor", "Under the mouse."

@@ -55,6 +55,9 @@ class ToolBar(QObject):
             key = action.shortcut().toString()
             action.setToolTip(f"{name} ({key})" if key else name)
             self.bar.addAction(action)
+            made = self.bar.widgetForAction(action)
+            if made is not None:
+                named(made, name)
         window.addToolBar(self.bar)
         self._offer(list(PRESETS))
         window.control.offers.connect(self._offer)

@@ -29,6 +29,7 @@ class TrackControl(QObject):
         self.choice = TrackChoice()
         self._timeline = timeline
         self._panel = panel
+        self.own_order = False  # the user has moved a track: what comes later is put at the end
         self._own = False  # a saved view is shown: nothing is opened or closed by itself
         timeline.group_clicked.connect(self._group)
         panel.shown.connect(self.show)
@@ -60,7 +61,7 @@ class TrackControl(QObject):
     def pin(self, key: str, on: bool) -> None:
         """Let a track stay open above the others, or not."""
         (self.choice.pins.add if on else self.choice.pins.discard)(key)
-        self._apply(order=True)
+        self._apply()
 
     def pin_focused(self) -> None:
         """Pin the track that keys act on, or let it go."""
@@ -97,12 +98,12 @@ class TrackControl(QObject):
         if key not in self._timeline.hidden() and key in self._timeline.order():
             self._timeline.set_focus_track(key)
 
-    def _apply(self, order: bool = False) -> None:
+    def _apply(self) -> None:
         tracks = self._timeline.tracks()
         sources: dict[str, list[Track]] = {}
         for track in tracks:
             sources.setdefault(track.key.split("/")[0], []).append(track)
-        if order:
+        if not self.own_order:
             self._timeline.set_order(
                 [t.key for mine in sources.values() for t in self.choice.order(mine)]
             )

@@ -160,11 +160,13 @@ class TrackChoice:
         return {track.key for track in tracks if track.key not in opened or track.key in closed}
 
     def order(self, tracks: Iterable[Track]) -> list[Track]:
-        """Return the tracks of a source in order: marks, pinned ones, then by group."""
+        """Return the tracks of a source in order: marks, pinned ones, the evidence, then by group."""
         return sorted(
             tracks,
             key=lambda track: (
-                0 if about(track).topic == MARKS else 1 if track.key in self.pins else 2,
+                about(track).topic != MARKS,
+                track.key not in self.pins,
+                not self.is_evidence(track),
                 rank(track),
             ),
         )
@@ -172,8 +174,18 @@ class TrackChoice:
     def group_of(self, tracks: Iterable[Track]) -> dict[str, str]:
         """Return the line that each track stands under."""
         return {
-            track.key: "pinned" if track.key in self.pins else group_name(track) for track in tracks
+            track.key: "pinned"
+            if track.key in self.pins
+            else "evidence"
+            if self.is_evidence(track)
+            else group_name(track)
+            for track in tracks
         }
+
+    def is_evidence(self, track: Track) -> bool:
+        """Return whether a track stands under the findings as their evidence: where a fault is looked for."""
+        mine = self.preset == "fault" and track.key in self.evidence
+        return mine and about(track).topic != MARKS
 
 
 def opened_by(

@@ -84,7 +84,6 @@ class Views(QMainWindow):
         self._chosen: Place | None = None
         self._recordings = True
         self._guided = False  # a finding was shown, by the user or by itself
-        self._own_order = False  # the user has moved a track: what comes later is put at the end
         self._at_ps = at_ps
         self.theme: Theme = theme or "dark"
         self.timeline = named(
@@ -313,6 +312,7 @@ class Views(QMainWindow):
         self.control.set_evidence([key for key, rows in hits.items() if len(rows)])
         selection = self.timeline.selection()
         if selection is not None:
+            self.timeline.scroll_to_top()
             self.timeline.show_track(selection.key)
 
     def focus_find(self) -> None:
@@ -381,7 +381,7 @@ class Views(QMainWindow):
             self.set_theme(state["theme"])
         try:
             self.timeline.restore(state.get("timeline"))
-            self._own_order = True
+            self.control.own_order = True
             self.control.restored()
         except FreezeframeError as error:
             self.report_error(error)
@@ -443,6 +443,7 @@ class Views(QMainWindow):
         self._give_tracks(fit=False)
         self._refresh_panels()
         self._title()
+        self._show_middle()
 
     def _live_changed(self, key: str) -> None:
         opened = self.workspace.sources[key]
@@ -500,7 +501,7 @@ class Views(QMainWindow):
         thin = {t.key for t in tracks if t.key not in self._known and begins_thin(t)}
         self._known |= {t.key for t in tracks}
         self.timeline.set_tracks(tracks, keep_range=not fit)
-        if not self._own_order:
+        if not self.control.own_order:
             self.timeline.set_order([track.key for track in tracks])
         for name in thin:
             self.timeline.set_collapsed(name, True)
@@ -522,7 +523,7 @@ class Views(QMainWindow):
         self.timeline.set_range(first, max(last, first + 1))
 
     def _reordered(self) -> None:
-        self._own_order = True
+        self.control.own_order = True
 
     def _refresh_panels(self) -> None:
         sources = list(self.workspace.sources.values())

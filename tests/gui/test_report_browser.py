@@ -62,7 +62,8 @@ say("fields-aside", fields.filter((f) => f.checkVisibility() && aside(f)).length
 const box = near.querySelector(".scroll");
 box.style.width = "420px"; box.scrollLeft = 250; box.dispatchEvent(new Event("scroll"));
 const lane = near.querySelector("g.names text.label").getBoundingClientRect();
-say("scrolled", box.scrollLeft); say("name", lane.left - box.getBoundingClientRect().left); say("name-wide", lane.width);
+say("scrolled", box.scrollLeft);
+say("name", lane.left - box.getBoundingClientRect().left); say("name-wide", lane.width);
 document.body.dataset.said = said.join("\\n");
 """
 

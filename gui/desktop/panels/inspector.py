@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from PyQt6.QtCore import Qt, pyqtSignal
 from PyQt6.QtGui import QFontDatabase
-from PyQt6.QtWidgets import QTreeWidgetItem, QWidget
+from PyQt6.QtWidgets import QScrollArea, QTreeWidgetItem, QWidget
 
 from freezeframe.capture.time_text import format_ps
 from freezeframe.gui.desktop.inspection import Field, InspectedWord, Inspection
@@ -13,12 +13,14 @@ from freezeframe.gui.desktop.widgets import (
     fill_tree,
     fit_columns,
     item,
+    named,
     plain_label,
     tree,
 )
-from freezeframe.gui.text import printable
+from freezeframe.gui.text import plural, printable
 
 _WORD = Qt.ItemDataRole.UserRole
+_BAR_PX = 14  # of the bar below the bits
 
 
 class InspectorPanel(QWidget):
@@ -33,8 +35,15 @@ class InspectorPanel(QWidget):
         self.bits = plain_label("bits of the chosen word")
         self.bits.setFont(QFontDatabase.systemFont(QFontDatabase.SystemFont.FixedFont))
         self.bits.setWordWrap(False)
-        self.bits.hide()
-        fill_panel(self, self.title, (self.tree, 1), self.bits, focus=self.tree)
+        self._bits_area = named(
+            QScrollArea(), "bits, scrolled"
+        )  # 64 bits must not make the panel wide
+        self._bits_area.setWidget(self.bits)
+        self._bits_area.setWidgetResizable(True)
+        self._bits_area.setFrameShape(QScrollArea.Shape.NoFrame)
+        self._bits_area.setFocusPolicy(Qt.FocusPolicy.NoFocus)
+        self._bits_area.hide()
+        fill_panel(self, self.title, (self.tree, 1), self._bits_area, focus=self.tree)
         self._words: dict[int, InspectedWord] = {}
         self.tree.currentItemChanged.connect(lambda now, _: self._moved(now))
 
@@ -75,23 +84,23 @@ class InspectorPanel(QWidget):
             self.word_chosen.emit(row)
 
     def _show_bits(self, word: InspectedWord | None) -> None:
-        self.bits.setVisible(word is not None)
+        self._bits_area.setVisible(word is not None)
         if word is None:
             return
-        lines = ["bit  63       55       47       39       31       23       15       7"]
-        lines.append(f"     {word.bits}")
+        lines = ["bit   63       55       47       39       31       23       15       7"]
+        lines.append(f"is    {word.bits}")
         if word.wrong:
             wanted = f"{word.expected:064b}"
             wrong = f"{word.wrong:064b}"
-            lines.append(
-                "     " + " ".join(wanted[at : at + 8] for at in range(0, 64, 8)) + " expected"
-            )
+            lines.append("meant " + " ".join(wanted[at : at + 8] for at in range(0, 64, 8)))
             marks = " ".join(
                 wrong[at : at + 8].replace("0", " ").replace("1", "^") for at in range(0, 64, 8)
             )
             count = word.wrong.bit_count()
-            lines.append(f"     {marks} {count} bit{'s' if count > 1 else ''} differ")
+            lines.append(f"      {marks}")
+            lines.append(f"{plural(count, 'bit differs', 'bits differ')}")
         self.bits.setText("\n".join(lines))
+        self._bits_area.setFixedHeight(self.bits.sizeHint().height() + _BAR_PX)
 
 
 def _line(field: Field) -> QTreeWidgetItem:

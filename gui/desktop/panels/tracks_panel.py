@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from PyQt6.QtCore import Qt, pyqtSignal
-from PyQt6.QtWidgets import QLineEdit, QTreeWidgetItem, QWidget
+from PyQt6.QtWidgets import QLineEdit, QToolButton, QTreeWidgetItem, QWidget
 
 from freezeframe.gui.desktop.timeline.tracks import Track
 from freezeframe.gui.desktop.track_tree import Branch, TrackChoice, tree_of
@@ -36,9 +36,11 @@ class TracksPanel(QWidget):
         self.search = named(QLineEdit(), "search tracks", "Shows the tracks that hold all words.")
         self.search.setPlaceholderText("Search tracks: words of a name, a device, a topic")
         self.search.setClearButtonEnabled(True)
+        for clear in self.search.findChildren(QToolButton):
+            named(clear, "clear search of tracks")
         self.tree = tree("tracks", ("track", "pinned"))
         fill_panel(self, self.search, (self.tree, 1), focus=self.search)
-        self._filled: list[tuple[str, tuple[str, ...]]] = []
+        self._filled: list[tuple[str, frozenset[str]]] = []
         self._leaves: dict[str, QTreeWidgetItem] = {}
         self.search.textChanged.connect(self.searched)
         self.tree.itemChanged.connect(self._changed)
@@ -51,7 +53,7 @@ class TracksPanel(QWidget):
         hidden: set[str],
     ) -> None:
         """Show the tracks of each source by its name; the branches that are open stay so."""
-        filled = [(name, tuple(t.key for t in tracks)) for name, tracks in sources]
+        filled = [(name, frozenset(t.key for t in tracks)) for name, tracks in sources]
         self.tree.blockSignals(True)
         if filled != self._filled:
             self._filled, self._leaves = filled, {}

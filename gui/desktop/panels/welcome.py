@@ -50,6 +50,7 @@ class Welcome(QWidget):
         column.addWidget(self._recent_title)
         column.addWidget(self.recent)
         column.addStretch(2)
+        self.setFocusProxy(self.recent)
         outer = QVBoxLayout(self)
         outer.addWidget(inner, 1, Qt.AlignmentFlag.AlignHCenter)
         inner.setMinimumWidth(_LEAST_PX)

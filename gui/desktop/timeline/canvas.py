@@ -276,6 +276,10 @@ class TimelineCanvas(QWidget):
         """Scroll the tracks by a part of the height."""
         self._bar.setValue(self._bar.value() + round(pages * self._area_height()))
 
+    def scroll_to_top(self) -> None:
+        """Scroll to the first track."""
+        self._bar.setValue(0)
+
     def show_track(self, key: str) -> None:
         """Scroll until a track is in view."""
         row = self._layout.row(key)

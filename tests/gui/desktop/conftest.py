@@ -17,25 +17,15 @@ from pytestqt.qtbot import QtBot
 
 from freezeframe.analyzers.registry import AnalysisRegistry
 from freezeframe.capture.files.choice import SourceChoice
-from freezeframe.capture.recorder.pull import pull
-from freezeframe.emulator.target import EmulatorTarget
 from freezeframe.gui.desktop.window import MainWindow
 from freezeframe.gui.desktop.workspace import Workspace
+from tests.gui.desktop.captures import emulated
 
 NO_ANALYSES = AnalysisRegistry()  # most tests need none, and each costs time
 MakeWindow = Callable[..., MainWindow]
 NO_MODIFIER = Qt.KeyboardModifier.NoModifier
 _QTEST: Any = QTest  # its type stubs take the widget for self
 WAIT_MS = 180_000  # never the measure of anything: what is waited for comes, or the test hangs and says so
-
-
-def emulated(path: Path, fault: str = "word-omitted", seed: int = 2) -> Path:
-    """Write the capture of an emulated pair with a fault, as ``freezeframe demo`` does."""
-    target = EmulatorTarget(profile="forth", fault=fault, seed=seed)
-    target.run_until_frozen(20_000_000_000)
-    pull(target, path, freeze=True)
-    target.close()
-    return path
 
 
 @pytest.fixture(scope="session")

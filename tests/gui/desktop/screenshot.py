@@ -21,6 +21,7 @@ from freezeframe.capture.registers.access import open_devices
 from freezeframe.emulator.target import EmulatorTarget
 from freezeframe.gui.desktop.start import check_desktop
 from freezeframe.gui.desktop.theme import Theme
+from tests.gui.desktop.captures import emulated
 
 if TYPE_CHECKING:
     from PyQt6.QtWidgets import QApplication
@@ -43,14 +44,14 @@ def take(app: QApplication, capture: Path, place: Path, theme: Theme) -> None:
     """
     window = _opened(app, [capture], theme)
     window.findings.list.setCurrentRow(0)
-    _save(app, window, place)
+    save(app, window, place)
 
 
 def take_comparison(app: QApplication, good: Path, bad: Path, place: Path) -> None:
     """Show two captures beside each other, and save what the display shows; raises as `take`."""
     window = _opened(app, [good, bad], "dark")
     window.menus.actions["Compare two captures"].trigger()
-    _save(app, window, place)
+    save(app, window, place)
 
 
 def _opened(app: QApplication, captures: Sequence[Path], theme: Theme) -> MainWindow:
@@ -62,20 +63,22 @@ def _opened(app: QApplication, captures: Sequence[Path], theme: Theme) -> MainWi
     window.show()
     for capture in captures:
         window.open(str(capture))
-    _until(app, lambda: len(window.workspace.sources) == len(captures) and _ready(window))
+    until(app, lambda: len(window.workspace.sources) == len(captures) and ready(window))
     return window
 
 
-def _ready(window: MainWindow) -> bool:
+def ready(window: MainWindow) -> bool:
+    """Return whether all of it is there and nothing works any more."""
     working = window.workspace.jobs.running or window.timeline.is_building()
     return all(one.loaded for one in window.workspace.sources.values()) and not working
 
 
-def _save(app: QApplication, window: MainWindow, place: Path) -> None:
+def save(app: QApplication, window: MainWindow, place: Path) -> None:
+    """Save what the display shows, and close the window. Raises: OSError."""
     from PyQt6 import sip
 
     settled_s = time.monotonic() + _SETTLE_S
-    _until(app, lambda: time.monotonic() > settled_s and _ready(window))
+    until(app, lambda: time.monotonic() > settled_s and ready(window))
     screen = window.screen()
     shown = None if screen is None else screen.grabWindow(window.winId())
     if shown is None or shown.isNull() or not shown.save(str(place), "PNG"):
@@ -84,9 +87,10 @@ def _save(app: QApplication, window: MainWindow, place: Path) -> None:
     sip.delete(window)
 
 
-def _until(app: QApplication, ready: Callable[[], bool]) -> None:
+def until(app: QApplication, done: Callable[[], bool]) -> None:
+    """Let the window work until something is so. Raises: TimeoutError."""
     end_s = time.monotonic() + _WAIT_S
-    while not ready():
+    while not done():
         if time.monotonic() > end_s:
             raise TimeoutError("the window did not get ready")
         app.processEvents()
@@ -105,10 +109,7 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as folder:
         capture = Path(folder) / "freezeframe-demo" / "capture.ff"
         capture.parent.mkdir()
-        target = EmulatorTarget(profile="forth", fault="word-omitted", seed=2)
-        target.run_until_frozen(_LIMIT_PS)
-        pull(target, capture, freeze=True)
-        target.close()
+        emulated(capture, "word-omitted")
         for name, theme in (("desktop.png", "dark"), ("desktop-light.png", "light")):
             take(app, capture, Path(sys.argv[1]) / name, "dark" if theme == "dark" else "light")
             print(Path(sys.argv[1]) / name)

@@ -8,16 +8,14 @@ import pytest
 from pytestqt.qtbot import QtBot
 
 from freezeframe.gui.desktop.evidence import framed, subject_of
+from freezeframe.gui.desktop.timeline.overlay import RULER_PX
 from freezeframe.gui.desktop.window import MainWindow
+from tests.gui.cli import run_inside
 from tests.gui.desktop.conftest import emulated, settle, wait_loaded
-
-_FAULTS = (
-    "word-omitted", "word-duplicated", "sync-fifo-empty", "payload-bit-flip", "header-corrupted",
-    "credit-lost", "credit-too-coarse", "credit-too-optimistic", "lane-misaligned", "header-miscounted",
-)  # fmt: skip
+from tests.gui.desktop.first_screens import FAULTS
 
 
-@pytest.mark.parametrize("fault", _FAULTS)
+@pytest.mark.parametrize("fault", FAULTS)
 def test_the_first_finding_is_chosen_framed_and_told_without_a_click(
     qtbot: QtBot, window: MainWindow, tmp_path: Path, fault: str
 ) -> None:
@@ -35,7 +33,10 @@ def test_the_first_finding_is_chosen_framed_and_told_without_a_click(
     t0, t1 = window.timeline.range()
     assert t0 <= begin < end <= t1
     assert (end - begin) * window.timeline.area_width() >= 24 * (t1 - t0)
-    assert any(begin in times for times in window.timeline.hit_times().values())
+    marked = [name for name, times in window.timeline.hit_times().items() if begin in times]
+    view = window.timeline
+    seen = [name for name in marked if name not in view.hidden()]
+    assert any(RULER_PX < view.row_center(name) < view.height() for name in seen)
 
 
 def test_what_the_user_looks_at_is_not_taken_away(
@@ -81,3 +82,14 @@ def test_every_error_of_an_open_stays_until_it_is_dismissed(
     assert "one.sr" in window.trouble.text() and "two.sr" in window.trouble.text()
     window.say_trouble("")
     assert window.trouble.text() == ""
+
+
+def test_a_capture_in_one_file_opens_as_its_folder_does(
+    qtbot: QtBot, window: MainWindow, fault_capture: Path, tmp_path: Path
+) -> None:
+    packed = tmp_path / "fault.ff.zip"
+    assert run_inside("bundle", str(fault_capture), "-o", str(packed)).code == 0
+    key = wait_loaded(qtbot, window, packed)
+    opened = window.workspace.sources[key]
+    assert (opened.kind, opened.findings[0].packet, opened.findings[0].word) == ("capture", 69, 3)
+    assert window.workspace.books[key].path == tmp_path / "fault.ff.zip.notes.json"

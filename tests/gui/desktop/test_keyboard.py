@@ -89,14 +89,18 @@ def test_every_entry_calls_something_that_is_there(window: MainWindow) -> None:
 def test_a_key_leads_into_each_panel(
     qtbot: QtBot, window: MainWindow, fault_capture: Path, title: str
 ) -> None:
-    window.menus.actions[f"{PANELS.index(title) + 1} {title}"].trigger()
+    number = "" if title == "Tracks" else f"{PANELS.index(title) + 1} "
+    window.menus.actions[number + title].trigger()
     focus = QApplication.focusWidget()
     inside = window.docks[title].widget()
     assert focus is not None and inside is not None
     assert inside.isAncestorOf(focus)
 
 
-def test_f6_goes_around_all_open_panels_and_the_time_line(qtbot: QtBot, window: MainWindow) -> None:
+def test_f6_goes_around_all_open_panels_and_the_time_line(
+    qtbot: QtBot, window: MainWindow, fault_capture: Path
+) -> None:
+    wait_loaded(qtbot, window, fault_capture)
     window.activateWindow()
     window.timeline.setFocus()
     seen = []

@@ -6,7 +6,6 @@ from pathlib import Path
 
 from PyQt6.QtCore import QMimeData, QPoint, QPointF, Qt, QUrl
 from PyQt6.QtGui import QDropEvent
-from PyQt6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
 from freezeframe.gui.desktop.timeline.overlay import RULER_PX
@@ -64,13 +63,11 @@ def test_a_pinned_track_stands_on_top_through_every_preset(
     window.timeline.set_focus_track("1/state/B.event_log/rx_dma")
     window.menus.actions["Pin track"].trigger()
     assert shown(window)[:2] == ["1/findings", "1/state/B.event_log/rx_dma"]
-    window.menus.actions["Show: Credits"].trigger()
+    window.menus.actions["3 Credits"].trigger()
     assert window.toolbar.presets.currentText() == "Credits"
     assert shown(window)[:2] == ["1/findings", "1/state/B.event_log/rx_dma"]
-    assert shown(window)[2:4] == [
-        "1/packets/A.tx_enq",
-        "1/words/A.tx_enq",
-    ] or "1/events/A.event_log/CREDIT" in shown(window)
+    assert "1/events/A.event_log/CREDIT" in shown(window)
+    assert "1/state/A.event_log/rx_dma" not in shown(window)
     window.menus.actions["Pin track"].trigger()
     assert "1/state/B.event_log/rx_dma" not in shown(window)
 
@@ -115,7 +112,7 @@ def test_a_saved_view_brings_its_tracks_back(
     settle(qtbot, window)
     window.control.show(["1/packets/B.tx_enq"], False)
     state, kept = window.view_state(), shown(window)
-    window.menus.actions["Show: Everything"].trigger()
+    window.menus.actions["6 Everything"].trigger()
     assert shown(window) == window.timeline.order()
     window.restore_view(state)
     assert shown(window) == kept
@@ -165,13 +162,11 @@ def test_an_empty_window_says_what_to_do_and_takes_what_is_dropped(
     data.setUrls([QUrl.fromLocalFile(str(p)) for p in (tmp_path / "bad.sr", fault_capture)])
     drop = QDropEvent(QPointF(100, 100), Qt.DropAction.CopyAction, data,
                       Qt.MouseButton.LeftButton, Qt.KeyboardModifier.NoModifier)  # fmt: skip
-    QApplication.sendEvent(window, drop)
+    window.dropEvent(drop)
     qtbot.waitUntil(lambda: not window.workspace.opening, timeout=60_000)
     settle(qtbot, window)
     assert window.timeline.isVisible() and not window.welcome.isVisible()
-    assert [s.name for s in window.workspace.sources.values()] == ["fault.ff"] or len(
-        window.workspace.sources
-    ) == 1
+    assert [s.path for s in window.workspace.sources.values()] == [fault_capture]
     assert "bad.sr" in window.trouble.text()
     assert window.kept.settings.recent[0] == str(fault_capture.resolve())
     for key in list(window.workspace.sources):
