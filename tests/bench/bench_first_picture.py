@@ -1,0 +1,99 @@
+"""From the start of the process to the first picture of a demo capture, against an empty window of PyQt6.
+
+Each is a process of its own, by turns; its processor time is compared, so that other programs do not count, and
+what it holds at most. Kernels are compiled before. The empty window has pyarrow loaded, as every reader of tables has.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import statistics
+import subprocess
+import sys
+import textwrap
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from tests.bench.common import BenchResult, main
+from tests.gui.desktop.captures import emulated
+
+_TURNS = 3
+_MOST = 1.5  # times what the empty window takes
+_SAID = """
+    import json, os, resource, time
+    used = resource.getrusage(resource.RUSAGE_SELF)
+    print(json.dumps([time.process_time(), used.ru_maxrss / 1024]), flush=True)
+    os._exit(0)
+"""
+_EMPTY = """
+    import pyarrow.parquet
+    from PyQt6.QtCore import QTimer
+    from PyQt6.QtWidgets import QApplication, QMainWindow
+    app = QApplication([])
+    window = QMainWindow()
+    window.resize(1600, 900)
+    window.show()
+    QTimer.singleShot(0, app.quit)
+    app.exec()
+"""
+_FIRST = """
+    import sys
+    from freezeframe.gui.desktop import application
+    from PyQt6.QtCore import QTimer
+    from PyQt6.QtWidgets import QApplication
+    from freezeframe.gui.desktop.window import MainWindow
+    from freezeframe.gui.desktop.workspace import Workspace
+    app = QApplication([])
+    application.prepare_process()
+    window = MainWindow(Workspace())
+    window.show()
+    window.open(sys.argv[1])
+    def look():
+        if any(len(track) for track in window.timeline.tracks()) and not window.timeline.is_building():
+            window.timeline.repaint()
+            app.quit()
+    timer = QTimer()
+    timer.timeout.connect(look)
+    timer.start(5)
+    app.exec()
+"""
+
+
+def run() -> list[BenchResult]:
+    """Measure both by turns."""
+    with TemporaryDirectory() as folder:
+        capture = emulated(Path(folder) / "demo.ff")
+        _run(_FIRST, capture)  # compiles kernels
+        empty, first = zip(
+            *((_run(_EMPTY, capture), _run(_FIRST, capture)) for _ in range(_TURNS)), strict=True
+        )
+    (empty_s, empty_MB), (first_s, first_MB) = (
+        [statistics.median(column) for column in zip(*runs, strict=True)] for runs in (empty, first)
+    )
+    against = "an empty PyQt6 window with pyarrow"
+    return [
+        BenchResult("desktop: first picture of the demo", 1 / first_s, "a CPU second",
+                    empty_s / first_s, against, 1 / _MOST),
+        BenchResult("desktop: memory at that picture", 1000 / first_MB, "a GB",
+                    empty_MB / first_MB, against, 1 / _MOST),
+    ]  # fmt: skip
+
+
+def _run(code: str, capture: Path) -> tuple[float, float]:
+    """Return the CPU seconds and the MB of a process that does this."""
+    text = textwrap.dedent(code) + textwrap.dedent(_SAID)
+    done = subprocess.run(
+        [sys.executable, "-c", text, str(capture)],
+        env={**os.environ, "QT_QPA_PLATFORM": "offscreen"},
+        capture_output=True,
+        text=True,
+        check=True,
+        timeout=300,
+    )
+    seconds, held_MB = json.loads(done.stdout.strip().splitlines()[-1])
+    return seconds, held_MB
+
+
+if __name__ == "__main__":
+    main(run)
