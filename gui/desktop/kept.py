@@ -5,15 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from PyQt6.QtCore import QByteArray, QObject
 
 from freezeframe.capture.errors import FreezeframeError
 from freezeframe.gui.desktop.settings import Settings, read_settings, set_aside, write_settings
-
-if TYPE_CHECKING:
-    from freezeframe.gui.desktop.views import Views
+from freezeframe.gui.desktop.views import Views
 
 
 class Kept(QObject):

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from PyQt6.QtCore import Qt
+from PyQt6.QtCore import Qt, pyqtSignal
 from PyQt6.QtGui import QCloseEvent, QDragEnterEvent, QDropEvent, QUndoStack
 from PyQt6.QtWidgets import QDockWidget, QLineEdit, QMainWindow, QVBoxLayout, QWidget
 
@@ -22,7 +21,6 @@ from freezeframe.gui.desktop.evidence import (
     subject_of,
 )
 from freezeframe.gui.desktop.inspection import inspect_place, known_time
-from freezeframe.gui.desktop.kept import Kept
 from freezeframe.gui.desktop.legend import Legend
 from freezeframe.gui.desktop.measure import Measured, measure
 from freezeframe.gui.desktop.panels.cursors import CursorsPanel
@@ -59,18 +57,19 @@ _MEASURE_MS = 150  # after the last change of the stretch
 
 
 class Views(QMainWindow):
-    """A window with all views; `window.MainWindow` adds the menus. `open` begins to open a source."""
+    """A window with all views; `window.MainWindow` adds the menus. ``opened``: what `open` was called with."""
+
+    opened = pyqtSignal(str)
 
     def __init__(
         self,
         workspace: Workspace,
         *,
         allow_write: bool = False,
-        theme: Theme | None = None,
-        settings: Path | None = None,
+        theme: Theme = "dark",
         at_ps: int | None = None,
     ) -> None:
-        """``theme``: None for the one that was kept; ``at_ps``: where the first source is looked at."""
+        """``at_ps``: where the first source is looked at."""
         super().__init__()
         self.setWindowTitle("Freezeframe")
         self.workspace = workspace
@@ -85,7 +84,7 @@ class Views(QMainWindow):
         self._recordings = True
         self._guided = False  # a finding was shown, by the user or by itself
         self._at_ps = at_ps
-        self.theme: Theme = theme or "dark"
+        self.theme: Theme = theme
         self.timeline = named(
             TimelineView(), "time line", "Arrows move, + and - zoom, F fits, n and p step."
         )
@@ -119,9 +118,7 @@ class Views(QMainWindow):
         self._lay_out()
         self._measure_soon = delayed(self, _MEASURE_MS, self.measure)
         self._connect()
-        self.kept = Kept(self, settings)
-        self.kept.bring()
-        self.set_theme(theme or self.kept.settings.theme)
+        self.set_theme(theme)
         self._refresh_panels()
         self._show_middle()
 
@@ -212,7 +209,7 @@ class Views(QMainWindow):
         """Begin to open a path or URL; return its key."""
         key = self.workspace.open(what, tuple(specs))
         if key is not None:
-            self.kept.opened(what)
+            self.opened.emit(what)
             self._show_middle()
         return key
 
@@ -673,7 +670,6 @@ class Views(QMainWindow):
     def closeEvent(self, event: QCloseEvent | None) -> None:
         """End all work; notes are saved."""
         self._measure_soon.stop()
-        self.kept.keep()
         self.table.stop()
         self.workspace.stop()
         self.timeline.shutdown()

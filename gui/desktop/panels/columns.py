@@ -2,28 +2,46 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import Any, Protocol
 
 from PyQt6.QtCore import QObject, QPoint, Qt
-from PyQt6.QtWidgets import QMenu
+from PyQt6.QtWidgets import QMenu, QTableView
 
-from freezeframe.gui.desktop.panels.table_model import heading
+from freezeframe.gui.desktop.panels.table_model import FrameModel, heading
 from freezeframe.gui.desktop.progress import Progress
 from freezeframe.gui.desktop.sorting import Int64, order_of
+from freezeframe.gui.desktop.sources.opened import Opened, Table
 from freezeframe.gui.desktop.widgets import add_entry
 
-if TYPE_CHECKING:
-    from freezeframe.gui.desktop.panels.event_table import EventTable
-
 _UP, _DOWN = Qt.SortOrder.AscendingOrder, Qt.SortOrder.DescendingOrder
+
+
+class _Shown(Protocol):
+    """What is asked of an `event_table.EventTable`."""
+
+    view: QTableView
+    model: FrameModel
+    hidden_columns: dict[str, set[str]]
+
+    @property
+    def shown(self) -> tuple[Opened, Table] | None: ...
+
+    def current_row(self) -> int | None: ...
+
+    def go_quietly(self, line: int) -> None: ...
+
+    def in_worker(
+        self, title: str, work: Callable[[Progress], Any], use: Callable[[Any], None]
+    ) -> None: ...
 
 
 class ColumnControl(QObject):
     """What the headings of an `EventTable` do. A table begins as its rows stand."""
 
-    def __init__(self, table: EventTable) -> None:
-        super().__init__(table)
+    def __init__(self, table: _Shown) -> None:
+        super().__init__(table.view)
         self._table = table
         self._by: tuple[str, bool] | None = None  # column, descending
         header = table.view.horizontalHeader()
