@@ -34,7 +34,8 @@ from freezeframe.gui.desktop.workspace import Workspace
 from freezeframe.gui.plots.pyramid import SeriesPyramid
 from freezeframe.gui.plots.slices import SlicePyramid
 from tests.bench.common import BenchResult, main
-from tests.gui.desktop.conftest import NO_ANALYSES, emulated
+from tests.gui.desktop.captures import emulated
+from tests.gui.desktop.conftest import NO_ANALYSES
 from tests.gui.desktop.thread_time import Moment, spent_s
 from tests.gui.desktop.watchdog import Watchdog
 

@@ -11,7 +11,8 @@ from freezeframe.gui.desktop.evidence import framed, subject_of
 from freezeframe.gui.desktop.timeline.overlay import RULER_PX
 from freezeframe.gui.desktop.window import MainWindow
 from tests.gui.cli import run_inside
-from tests.gui.desktop.conftest import emulated, settle, wait_loaded
+from tests.gui.desktop.captures import emulated
+from tests.gui.desktop.conftest import settle, wait_loaded
 from tests.gui.desktop.first_screens import FAULTS
 
 
