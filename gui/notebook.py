@@ -20,13 +20,14 @@ from freezeframe.decoders.trace.decode import Trace
 from freezeframe.gui.figure_text import figure_text
 from freezeframe.gui.plots.figures import Drawing, drawings, legend_html
 from freezeframe.gui.plots.look import LIGHT, drawing_style, variables
+from freezeframe.gui.plots.time_lines import timeline_drawings
 from freezeframe.gui.report.advice import headline
 from freezeframe.gui.report.capture_sections import devices_section, losses_text
 from freezeframe.gui.report.card_sections import cards_table
 from freezeframe.gui.report.finding_section import finding_section
 from freezeframe.gui.report.frames import frame_table
 from freezeframe.gui.report.html import Html, element, join, table
-from freezeframe.gui.report.trace_sections import timeline_drawings, timeline_legend
+from freezeframe.gui.report.trace_sections import timeline_legend
 from freezeframe.gui.text import confidence_digits, folder_title, printable
 
 _ROWS = 5

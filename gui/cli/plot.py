@@ -26,7 +26,7 @@ WhatOption = Annotated[
     typer.Option(
         "--what",
         metavar="NAME[,NAME...]",
-        help="Analyses, as 'freezeframe analyze' lists them; 'time-line'; 'all'.",
+        help="Analyses, as 'freezeframe analyze' lists them; 'finding'; 'time-line'; 'all'.",
     ),
 ]
 OutputOption = Annotated[
@@ -53,12 +53,14 @@ def run(
     """Draw what analyses measured: the pictures of the report, for a paper or a script.
 
     The drawings stand below each other, those of analyses on one range of time; the time line shows
-    the part around the first finding. An analysis that finds nothing to draw is named on standard
-    error with its reason; when none draws anything, the exit code is 2.
+    the part around the first finding, and 'finding' draws what proves each sentence of explain. An
+    analysis that finds nothing to draw is named on standard error with its reason; when none draws
+    anything, the exit code is 2.
 
     \b
     Examples:
       freezeframe plot fault.ff --what throughput,pressure -o p.png
+      freezeframe plot fault.ff --what finding -o proof.png
       freezeframe plot fault.ff --what time-line -o line.svg
       freezeframe plot fault.ff --what all --theme dark --scale 2 -o all.png
     """

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from functools import reduce
 from typing import Any
 
@@ -13,6 +14,7 @@ import numpy.typing as npt
 from freezeframe.analyzers.analysis import Series
 from freezeframe.decoders.trace.coverage import Coverage, Hole
 from freezeframe.gui.plots.axis import TimeAxis, value_ticks
+from freezeframe.gui.plots.marks import Mark, Marks
 from freezeframe.gui.plots.svg import Svg, text_width
 
 MOST_LINES = 8
@@ -29,6 +31,16 @@ _FAR = 3.0  # a limit more than this many times above all values would press the
 _DOTS = 120  # of more points than this no single ones are marked
 
 Float64 = npt.NDArray[np.float64]
+
+
+@dataclass(frozen=True, slots=True)
+class Gap:
+    """What lies between two series, filled where ``above`` is above ``below``."""
+
+    below: Series
+    above: Series
+    css: str
+    label: str
 
 
 def draw_chart(
@@ -50,13 +62,45 @@ def draw_chart(
     Raises:
         ValueError: no series, too many, or of different units.
     """
-    layout = _Layout(series, t0_ps, t1_ps, gutter)
+    return chart_sheet(
+        name, series, t0_ps, t1_ps, title=title, desc=desc, gutter=gutter, coverage=coverage
+    ).render()
+
+
+def chart_sheet(
+    name: str,
+    series: Sequence[Series],
+    t0_ps: int,
+    t1_ps: int,
+    *,
+    title: str,
+    desc: str,
+    gutter: float,
+    coverage: Sequence[Coverage] = (),
+    gaps: Sequence[Gap] = (),
+    marks: Sequence[Mark] = (),
+    lines: Sequence[tuple[float, str]] = (),
+    near: bool = False,
+    limits: bool = False,
+    height: float = _HEIGHT,
+) -> Svg:
+    """Return what `draw_chart` writes; with marks, filled gaps and named values across.
+
+    Args:
+        near: the axis spans what is seen between the two times, and not from 0.
+        limits: the axis reaches up to the limit, however far that lies above all values.
+    """
+    layout = _Layout(series, t0_ps, t1_ps, gutter, marks, near=near, limits=limits, height=height)
     axis, top, bottom = layout.axis, layout.top, layout.bottom
     svg = Svg(name, _WIDTH, bottom + 26, title=title, desc=desc)
     for value in layout.values:
         svg.line(axis.x0, layout.y(value), axis.x1, layout.y(value), "grid")
         svg.text(axis.x0 - 8, layout.y(value) + 4, f"{value:,.6g}", "label", anchor="end")
     svg.text(axis.x0 - 8, 14, series[0].unit or "count", "label", anchor="end")
+    for value, label in lines:
+        if layout.values[0] <= value <= layout.values[-1]:
+            svg.line(axis.x0, layout.y(value), axis.x1, layout.y(value), "limit", tip=label)
+            svg.text(axis.x1, layout.y(value) - 4, label, "limit", anchor="end")
     for number, (x, y) in enumerate(layout.keys):
         svg.line(x, y - 4, x + 22, y - 4, f"s{number}")
         svg.text(x + _KEY_LINE, y, series[number].label, "key")
@@ -73,9 +117,13 @@ def draw_chart(
         half = text_width(label, _LABEL) / 2
         svg.line(x, bottom, x, bottom + 4, "axis")
         svg.text(min(max(x, half), _WIDTH - half), bottom + 18, label, "label", anchor="middle")
-    for hole, at, height in layout.holes(coverage):
+    for hole, at, high in layout.holes(coverage):
         left, right = axis.x(hole.t0_ps), axis.x(hole.t1_ps)
-        svg.hatch(left, at, right - left, height, tip=f"not recorded: {hole.reason}")
+        svg.hatch(left, at, right - left, high, tip=f"not recorded: {hole.reason}")
+    layout.marks.bands(svg, top, bottom)
+    for gap in gaps:
+        for corners in filled(gap, axis, layout.y):
+            svg.polygon(corners, gap.css, tip=gap.label)
     for number, one in enumerate(series):
         for corners in _lines(one, axis, layout.y):
             svg.polyline(corners, f"s{number}")
@@ -84,8 +132,9 @@ def draw_chart(
                 if t0_ps <= t <= t1_ps and not math.isnan(value):
                     tip = f"{value:,.6g} {one.unit}".strip()
                     svg.rect(axis.x(t) - 2, layout.y(value) - 2, 4, 4, f"dot d{number}", tip=tip)
+    layout.marks.lines(svg, top - layout.marks.height - 4, bottom)
     svg.end_group()
-    return svg.render()
+    return svg
 
 
 def chart_data(
@@ -126,18 +175,31 @@ def chart_data(
 class _Layout:
     """Where the parts of a chart stand."""
 
-    def __init__(self, series: Sequence[Series], t0_ps: int, t1_ps: int, gutter: float) -> None:
+    def __init__(
+        self,
+        series: Sequence[Series],
+        t0_ps: int,
+        t1_ps: int,
+        gutter: float,
+        marks: Sequence[Mark] = (),
+        *,
+        near: bool = False,
+        limits: bool = False,
+        height: float = _HEIGHT,
+    ) -> None:
         if not 0 < len(series) <= MOST_LINES or len({one.unit for one in series}) != 1:
             raise ValueError(f"a chart has 1 to {MOST_LINES} series of one unit, not {len(series)}")
         self.axis = TimeAxis(t0_ps, t1_ps, gutter, _WIDTH - _MARGIN)
         self.limits = list(
             dict.fromkeys((one.limit, one.limit_label) for one in series if one.limit is not None)
         )
-        known = [_known(one) for one in series]
+        self.marks = Marks(self.axis, marks)
+        self.height = height
+        known = [_known(_cut_to(one, self.axis) if near else one) for one in series]
         least = min((float(v.min()) for v in known if len(v)), default=0.0)
         most = max((float(v.max()) for v in known if len(v)), default=0.0)
-        near = [limit for limit, _ in self.limits if limit <= _FAR * most]
-        low, high = min(least, 0.0), max([most, *near])
+        close = [limit for limit, _ in self.limits if limits or limit <= _FAR * most]
+        low, high = (least if near else min(least, 0.0)), max([most, *close])
         self.values = value_ticks(low, high if high > low else low + 1.0, 5)
         self.keys: list[tuple[float, float]] = []
         x, y = gutter, 14.0
@@ -147,14 +209,14 @@ class _Layout:
                 x, y = gutter, y + _KEY_ROW
             self.keys.append((x, y))
             x += width
-        self.top = y + 12
-        self.bottom = self.top + _HEIGHT
+        self.top = y + 12 + (self.marks.height + 4 if marks else 0)
+        self.bottom = self.top + height
 
     def holes(self, coverage: Sequence[Coverage]) -> Iterator[tuple[Hole, float, float]]:
         """Yield what is hatched, with the top and the height of each."""
         shared = reduce(Coverage.or_else, coverage) if coverage else Coverage()
         for hole in shared.within(self.axis.t0_ps, self.axis.t1_ps):
-            yield hole, self.top, _HEIGHT
+            yield hole, self.top, self.height
         for number, one in enumerate(coverage):
             for hole in one.within(self.axis.t0_ps, self.axis.t1_ps):
                 if not any(h.t0_ps <= hole.t0_ps and hole.t1_ps <= h.t1_ps for h in shared.holes):
@@ -163,7 +225,85 @@ class _Layout:
     def y(self, value: float) -> float:
         """Return the height at which a value stands."""
         low, high = self.values[0], self.values[-1]
-        return self.bottom - (value - low) * _HEIGHT / (high - low)
+        return self.bottom - (value - low) * self.height / (high - low)
+
+
+def _cut_to(one: Series, axis: TimeAxis) -> Series:
+    """Return the points of a series between two times, with the one before them and the one behind."""
+    first = max(0, int(np.searchsorted(one.t_ps, axis.t0_ps, "right")) - 1)
+    last = int(np.searchsorted(one.t_ps, axis.t1_ps, "left")) + (not one.step)
+    return replace(one, t_ps=one.t_ps[first:last], value=one.value[first:last])
+
+
+def filled(
+    gap: Gap, axis: TimeAxis, y: Callable[[float], float]
+) -> list[list[tuple[float, float]]]:
+    """Return the polygons of a gap: where both series are known and the one meant to be above is."""
+    edges = np.unique(np.concatenate([gap.below.t_ps, gap.above.t_ps, [axis.t0_ps, axis.t1_ps]]))
+    edges = edges[(edges >= axis.t0_ps) & (edges <= axis.t1_ps)]
+    low, high = _between(gap.below, edges), _between(gap.above, edges)
+    polygons: list[list[tuple[float, float]]] = []
+    upper: list[tuple[float, float]] = []
+    lower: list[tuple[float, float]] = []
+    for n in range(len(edges) - 1):
+        (a0, a1), (b0, b1) = low[n], high[n]
+        x0, x1 = axis.x(int(edges[n])), axis.x(int(edges[n + 1]))
+        d0, d1 = b0 - a0, b1 - a1
+        if not (d0 > 0 or d1 > 0):  # also where one of them is not known
+            _close(polygons, upper, lower)
+            continue
+        cut = d0 / (d0 - d1) if (d0 < 0) != (d1 < 0) else 0.0
+        crossing = x0 + (x1 - x0) * cut
+        if d0 < 0:
+            x0, a0, b0 = crossing, a0 + (a1 - a0) * cut, a0 + (a1 - a0) * cut
+        elif d1 < 0:
+            x1, a1, b1 = crossing, a0 + (a1 - a0) * cut, a0 + (a1 - a0) * cut
+        upper += [(x0, y(b0)), (x1, y(b1))]
+        lower += [(x0, y(a0)), (x1, y(a1))]
+    _close(polygons, upper, lower)
+    return polygons
+
+
+def _close(
+    polygons: list[list[tuple[float, float]]],
+    upper: list[tuple[float, float]],
+    lower: list[tuple[float, float]],
+) -> None:
+    if upper:
+        polygons.append([*upper, *reversed(lower)])
+    upper.clear()
+    lower.clear()
+
+
+def _between(one: Series, edges: npt.NDArray[np.int64]) -> list[tuple[float, float]]:
+    """Return the values of a series at the begin and the end of each stretch between edges; NaN where not known."""
+    value = one.value.astype(np.float64)
+    at = np.searchsorted(one.t_ps, edges[:-1], "right") - 1
+    inside = (at >= 0) & (edges[1:] <= (one.t_ps[-1] if len(one.t_ps) else 0))
+    if not inside.any():
+        return [(math.nan, math.nan)] * len(at)
+    held = np.where(inside, value[np.maximum(at, 0)], np.nan)
+    if one.step:
+        return list(zip(held.tolist(), held.tolist(), strict=True))
+    ends = np.interp(edges, one.t_ps, value)
+    # At one time a line may jump: what it jumps to holds behind it, what it comes from before.
+    after = np.minimum(np.searchsorted(one.t_ps, edges[1:], "left"), len(value) - 1)
+    last = np.where(one.t_ps[after] == edges[1:], value[after], ends[1:])
+    first = np.where(one.t_ps[np.maximum(at, 0)] == edges[:-1], held, ends[:-1])
+    return list(
+        zip(
+            np.where(inside, first, np.nan).tolist(),
+            np.where(inside, last, np.nan).tolist(),
+            strict=True,
+        )
+    )
+
+
+def _at_edge(t: npt.NDArray[np.int64], value: Float64, at: int, v: float, axis: TimeAxis) -> float:
+    """Return where a line to a point outside the range crosses its edge; the value of a point inside."""
+    edge = min(max(at, axis.t0_ps), axis.t1_ps)
+    crossing = v if edge == at else float(np.interp(edge, t, value))
+    return crossing if math.isfinite(crossing) else v
 
 
 def _known(one: Series) -> Float64:
@@ -182,10 +322,13 @@ def _lines(
     lines: list[list[tuple[float, float]]] = [[]]
     before: float | None = None
     if len(t) <= 2 * (axis.x1 - axis.x0):
-        for at, v in zip(t.tolist(), value.tolist(), strict=True):
+        for at, known in zip(t.tolist(), value.tolist(), strict=True):
             x = axis.clamp(at)
+            v = known if one.step else _at_edge(t, value, at, known, axis)
             if one.step and before is not None:
                 lines[-1].append((x, y(before)))
+            if one.step and at > axis.t1_ps:
+                break  # what it becomes behind the edge is not in the picture
             if not math.isfinite(v):
                 lines.append([])
                 before = None

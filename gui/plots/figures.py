@@ -15,7 +15,7 @@ from freezeframe.analyzers.coverage import of_intervals, of_series
 from freezeframe.capture.time_text import format_ps
 from freezeframe.decoders.trace.coverage import Coverage, Coverages
 from freezeframe.gui.plots.chart import MOST_LINES, chart_data, draw_chart
-from freezeframe.gui.plots.svg import escape
+from freezeframe.gui.plots.svg import Svg, escape
 from freezeframe.gui.plots.timeline import Bar, Lane, draw_timeline, timeline_data
 
 CLASSES = 8
@@ -36,6 +36,8 @@ class Drawing:
         title, caption: plain text.
         legend: (style class, meaning) of the colours that are not named in the picture itself.
         data: for a script that draws another range of time; None where that would be too much.
+        sheet: its marks, for a writer of another kind; None where only its SVG was kept.
+        still: it is not made to be zoomed: there is nothing beside what is drawn.
     """
 
     name: str
@@ -44,6 +46,8 @@ class Drawing:
     svg: str
     legend: tuple[tuple[str, str], ...] = ()
     data: dict[str, Any] | None = None
+    sheet: Svg | None = None
+    still: bool = False
 
 
 def extent(results: Iterable[AnalysisResult]) -> tuple[int, int] | None:
@@ -212,6 +216,8 @@ def swatch(css: str, x: float = 1, y: float = 1) -> str:
     if css == "hatch":
         data = "M1 9 9 1M6 9 14 1M11 9 19 1"
         return f'<path class="hatchline" transform="translate({x:g} {y:g})" d="{data}"/>'
+    if css.startswith("way"):
+        return f'<line x1="{x:g}" y1="{y + 5:g}" x2="{x + 20:g}" y2="{y + 5:g}" class="{escape(css)}"/>'
     if css.startswith("tick "):
         return f'<line x1="{x + 10:g}" y1="{y - 1:g}" x2="{x + 10:g}" y2="{y + 11:g}" class="{escape(css)}"/>'
     return f'<rect x="{x:g}" y="{y:g}" width="20" height="10" class="{escape(css)}"/>'

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from freezeframe.capture.time_text import format_ps
 from freezeframe.decoders.trace.coverage import Coverage
 from freezeframe.gui.plots.axis import TimeAxis
+from freezeframe.gui.plots.marks import ROW, Mark, Marks
 from freezeframe.gui.plots.svg import Svg, text_width
 
 _WIDTH = 1120.0
@@ -23,8 +22,6 @@ _BAR = 16.0
 _HEADING = 22.0
 _LABEL = 12.0  # font size of lane names, axis and marks
 _SMALL = 10.0  # font size inside bars
-_ROW = 16.0  # height of a row of mark labels
-_BESIDE = 7.0  # between the line of a mark and its label, so that the flag has room
 _THIN = 1.0  # no bar is narrower: it would fade; those that are, are drawn together with their neighbours
 
 
@@ -62,13 +59,15 @@ class Lane:
 
 
 @dataclass(frozen=True, slots=True)
-class Mark:
-    """A line across all lanes at a time, with a label above; the band shows its uncertainty."""
+class Link:
+    """The way of one thing from a lane to a later one; ``lost``: it did not come there, and ends before it."""
 
-    t_ps: int
-    label: str
-    css: str
-    unc_ps: int = 0
+    t0_ps: int
+    t1_ps: int
+    above: int
+    below: int
+    css: str = "way"
+    lost: bool = False
 
 
 def draw_timeline(
@@ -92,12 +91,33 @@ def draw_timeline(
         t1_ps: the right edge, exclusive.
         gutter: room for the names of the lanes; longer names are cut, the whole one is the tip.
     """
+    return timeline_sheet(
+        name, lanes, marks, t0_ps, t1_ps, title=title, desc=desc, gutter=gutter
+    ).render()
+
+
+def timeline_sheet(
+    name: str,
+    lanes: Sequence[Lane],
+    marks: Sequence[Mark],
+    t0_ps: int,
+    t1_ps: int,
+    *,
+    title: str,
+    desc: str,
+    gutter: float = GUTTER,
+    links: Sequence[Link] = (),
+    apart: float = 0.0,
+) -> Svg:
+    """Return what `draw_timeline` writes.
+
+    Args:
+        links: between lanes, by their number; apart: pixels between lanes, so that links are seen.
+    """
     axis = TimeAxis(t0_ps, t1_ps, gutter, _WIDTH - _MARGIN)
-    shown = sorted((m for m in marks if t0_ps <= m.t_ps <= t1_ps), key=lambda m: m.t_ps)
-    lefts = _label_lefts(axis, shown)
-    rows = _mark_rows(lefts, shown)
-    top = _top(rows)
-    tops, headings, bottom = _places(lanes, top)
+    drawn = Marks(axis, marks)
+    top = _top(drawn)
+    tops, headings, bottom = _places(lanes, top, apart)
     svg = Svg(name, _WIDTH, bottom + 26, title=title, desc=desc)
     for group, y in headings.items():
         if not group:
@@ -113,20 +133,14 @@ def draw_timeline(
         svg.line(axis.x0, y + _LANE - 1, axis.x1, y + _LANE - 1, "lane")
     svg.begin_group("moving")
     _draw_axis(svg, axis, top, bottom)
-    for mark in shown:
-        if mark.unc_ps:
-            left, right = axis.clamp(mark.t_ps - mark.unc_ps), axis.clamp(mark.t_ps + mark.unc_ps)
-            svg.rect(left, top, right - left, bottom - top, f"band {mark.css}")
+    drawn.bands(svg, top, bottom)
+    for link in links:
+        _draw_link(svg, axis, link, tops)
     for lane, y in zip(lanes, tops, strict=True):
         _draw_lane(svg, axis, lane, y)
-    # Labels after all lines: a label has an outline that keeps the lines of others out of its letters.
-    for mark, row in zip(shown, rows, strict=True):
-        _draw_mark(svg, axis, mark, _ROW * row + _LABEL, bottom)
-    for mark, row, left in zip(shown, rows, lefts, strict=True):
-        baseline = _ROW * row + _LABEL - 2
-        svg.text(left, baseline, mark.label, f"marklabel {mark.css}")
+    drawn.lines(svg, 0, bottom)
     svg.end_group()
-    return svg.render()
+    return svg
 
 
 def timeline_data(
@@ -144,8 +158,7 @@ def timeline_data(
         t0_ps, t1_ps: the range that `draw_timeline` was given, least_ps, most_ps: all there is.
     """
     axis = TimeAxis(t0_ps, t1_ps, gutter, _WIDTH - _MARGIN)
-    shown = sorted((m for m in marks if t0_ps <= m.t_ps <= t1_ps), key=lambda m: m.t_ps)
-    top = _top(_mark_rows(_label_lefts(axis, shown), shown))
+    top = _top(Marks(axis, marks))
     tops, _, bottom = _places(lanes, top)
     return {
         "x": [axis.x0, axis.x1],
@@ -153,7 +166,7 @@ def timeline_data(
         "t": [t0_ps, t1_ps],
         "all": [least_ps, most_ps],
         "width": _WIDTH,
-        "rows": round((top - 4) / _ROW),
+        "rows": round((top - 4) / ROW),
         "marks": [[m.t_ps, m.label, m.css, m.unc_ps] for m in marks],
         "lanes": [
             {
@@ -172,11 +185,13 @@ def timeline_data(
     }
 
 
-def _top(rows: Sequence[int]) -> float:
-    return _ROW * max(rows, default=-1) + _ROW + 4
+def _top(marks: Marks) -> float:
+    return marks.height + 4
 
 
-def _places(lanes: Sequence[Lane], top: float) -> tuple[list[float], dict[str, float], float]:
+def _places(
+    lanes: Sequence[Lane], top: float, apart: float = 0.0
+) -> tuple[list[float], dict[str, float], float]:
     """Return the top of each lane and of each group's heading, and where the last lane ends."""
     at: dict[int, float] = {}
     headings: dict[str, float] = {}
@@ -187,7 +202,8 @@ def _places(lanes: Sequence[Lane], top: float) -> tuple[list[float], dict[str, f
         for number, lane in enumerate(lanes):
             if lane.group == group:
                 at[number] = y
-                y += _LANE
+                y += _LANE + apart
+        y -= apart
     return [at[number] for number in range(len(lanes))], headings, y
 
 
@@ -217,6 +233,23 @@ def _draw_lane(svg: Svg, axis: TimeAxis, lane: Lane, y: float) -> None:
         _draw_bar(svg, axis, bar, y, least=3)
     for css in dict.fromkeys(tick.css for tick in lane.ticks):
         _draw_ticks(svg, axis, [t for t in lane.ticks if t.css == css], css, y)
+
+
+def _draw_link(svg: Svg, axis: TimeAxis, link: Link, tops: Sequence[float]) -> None:
+    """Draw the part of a link that lies in the range."""
+    (t0, t1), y0 = (link.t0_ps, link.t1_ps), tops[link.above] + 4 + _BAR
+    y1 = tops[link.below] + 4
+    if link.lost:
+        t1, y1 = (t0 + t1) // 2, (y0 + y1) / 2
+    if t1 < axis.t0_ps or t0 >= axis.t1_ps:
+        return
+    slope = (y1 - y0) / (axis.x(t1) - axis.x(t0)) if t1 > t0 else 0.0
+    left, right = axis.clamp(t0), axis.clamp(t1)
+    ya, yb = y0 + (left - axis.x(t0)) * slope, y1 - (axis.x(t1) - right) * slope
+    svg.line(left, ya, right, yb, link.css)
+    if link.lost:
+        for side in (-5, 5):
+            svg.line(right - 5, yb - side, right + 5, yb + side, "crossed")
 
 
 def _draw_bar(svg: Svg, axis: TimeAxis, bar: Bar, y: float, *, least: float) -> None:
@@ -257,52 +290,8 @@ def _draw_ticks(svg: Svg, axis: TimeAxis, ticks: Sequence[Tick], css: str, y: fl
     inside = [tick for tick in ticks if axis.t0_ps <= tick.t_ps < axis.t1_ps]
     if len(inside) > 200:  # a tip for each would be most of the file; the positions stay
         spots = sorted({round(axis.x(tick.t_ps), 1) for tick in inside})
-        svg.path("".join(f"M{x:g} {y + 5:g}v14" for x in spots), f"tick {css}")
+        svg.ticks(spots, y + 5, 14, f"tick {css}")
         return
     for tick in inside:
         x = axis.x(tick.t_ps)
         svg.line(x, y + 5, x, y + 19, f"tick {css}", tip=tick.tip)
-
-
-def _draw_mark(svg: Svg, axis: TimeAxis, mark: Mark, baseline: float, bottom: float) -> None:
-    x = axis.x(mark.t_ps)
-    unc = f" ± {format_ps(mark.unc_ps)}" if mark.unc_ps else ""
-    svg.line(
-        x,
-        baseline + 3,
-        x,
-        bottom,
-        f"mark {mark.css}",
-        tip=f"{mark.label}: {format_ps(mark.t_ps)}{unc}",
-    )
-    svg.polygon(
-        [(x - 4, baseline + 1), (x + 4, baseline + 1), (x, baseline + 7)], f"flag {mark.css}"
-    )
-
-
-def _label_lefts(axis: TimeAxis, marks: Sequence[Mark]) -> list[float]:
-    """Return where each label begins: beside its own line, on the side away from the next mark."""
-    lefts = []
-    for number, mark in enumerate(marks):
-        width = text_width(mark.label, _LABEL)
-        x = axis.x(mark.t_ps)
-        later = axis.x(marks[number + 1].t_ps) if number + 1 < len(marks) else math.inf
-        room_right = x + _BESIDE + width < min(later - _BESIDE, _WIDTH)
-        left = x + _BESIDE if room_right or x - _BESIDE < width else x - _BESIDE - width
-        lefts.append(min(max(left, 0.0), _WIDTH - width))
-    return lefts
-
-
-def _mark_rows(lefts: Sequence[float], marks: Sequence[Mark]) -> list[int]:
-    """Return for each mark, in order of time, the first row of labels in which its own has room."""
-    ends: list[float] = []
-    rows = []
-    for mark, left in zip(marks, lefts, strict=True):
-        row = next((i for i, end in enumerate(ends) if left > end + 8), len(ends))
-        end = left + text_width(mark.label, _LABEL)
-        if row == len(ends):
-            ends.append(end)
-        else:
-            ends[row] = end
-        rows.append(row)
-    return rows

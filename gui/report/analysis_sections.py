@@ -100,7 +100,10 @@ def drawing_figure(drawing: Drawing) -> Html:
     exact = drawing.data is not None and drawing.data["all"][1] < _EXACT_PS
     return element(
         "figure",
-        element("figcaption", drawing.caption if exact else f"{drawing.caption} {_STILL}"),
+        element(
+            "figcaption",
+            drawing.caption if exact or drawing.still else f"{drawing.caption} {_STILL}",
+        ),
         element("div", Html(drawing.svg), css="scroll"),
         Html(legend_html(drawing.legend)),
         data_block(drawing.data) if exact else Html(""),

@@ -8,10 +8,11 @@ from pathlib import Path
 from freezeframe.analyzers.card.explain import CardExplanation, explain_card
 from freezeframe.analyzers.card.view import CardsView, CardView
 from freezeframe.gui.moments import Freeze, card_freeze
+from freezeframe.gui.plots.card_lanes import card_drawings, card_legend, unplaced
+from freezeframe.gui.plots.proof import card_finding_drawings
 from freezeframe.gui.report.advice import next_steps
 from freezeframe.gui.report.analysis_sections import Ran, analyses_section, drawing_figure
 from freezeframe.gui.report.capture_sections import commands_section
-from freezeframe.gui.report.card_lanes import card_drawings, card_legend, unplaced
 from freezeframe.gui.report.card_sections import card_state, cards_table, integrity, packets_around
 from freezeframe.gui.report.finding_section import (
     clean_headline,
@@ -25,6 +26,7 @@ from freezeframe.gui.report.style import script_text, style_text
 from freezeframe.gui.report.trace_sections import timeline_legend
 from freezeframe.gui.text import folder_title, printable
 
+_PROVED = 8  # findings with pictures; the others have their evidence
 _CLEAN = "Nothing is wrong in what could be looked at."
 
 
@@ -79,12 +81,20 @@ def _one(
     parts = [element("h2", heading)] if heading else []
     parts += [finding_headline(best, freeze, capture) if best else _clean(explanation, freeze)]
     parts += [notes_list(explanation.notes), more]
+    frozen = [freeze] if freeze else []
+    pictures = [
+        card_finding_drawings(card, finding, frozen, prefix=f"{card.device}-proof{number}-")
+        for number, finding in enumerate(findings[:_PROVED])
+    ]
     if best:
-        parts.append(evidence_section(best, next_steps(best)))
+        parts.append(evidence_section(best, next_steps(best), pictures[0]))
     if len(findings) > 1:
         parts.append(element("h2", "Other findings"))
-        parts += [finding_section(i, f, freeze, capture) for i, f in enumerate(findings[1:], 2)]
-    drawn = card_drawings(card, findings, [freeze] if freeze else [], prefix=f"{card.device}-")
+        parts += [
+            finding_section(i, f, freeze, capture, pictures[i - 1] if i <= len(pictures) else ())
+            for i, f in enumerate(findings[1:], 2)
+        ]
+    drawn = card_drawings(card, findings, frozen, prefix=f"{card.device}-")
     parts += [
         element("h2", "Time line", id="time-line"),
         *map(drawing_figure, drawn),

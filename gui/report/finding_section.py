@@ -9,7 +9,9 @@ from freezeframe.analyzers.contract import UNDETERMINED, Evidence, Finding, Row,
 from freezeframe.capture.time_text import format_ps
 from freezeframe.gui.desktop.time_text import time_word
 from freezeframe.gui.moments import Freeze
+from freezeframe.gui.plots.figures import Drawing
 from freezeframe.gui.report.advice import headline
+from freezeframe.gui.report.analysis_sections import drawing_figure
 from freezeframe.gui.report.comparison import (
     Cell,
     Comparison,
@@ -61,14 +63,17 @@ def clean_headline(
     )
 
 
-def evidence_section(finding: Finding, advice: Sequence[str]) -> Html:
-    """Return every piece of evidence with all its rows, and what to do next."""
+def evidence_section(
+    finding: Finding, advice: Sequence[str], pictures: Sequence[Drawing] = ()
+) -> Html:
+    """Return the pictures that prove a finding, every piece of evidence with all its rows, and what to do next."""
     pieces = [
         element("li", element("p", evidence.text), _rows(evidence)) for evidence in finding.evidence
     ]
     steps = [element("li", step) for step in advice]
     return join(
         element("h2", "Evidence", id="evidence"),
+        *map(drawing_figure, pictures),
         element("ol", *pieces, css="evidence"),
         _witnesses(finding),
         element("h2", "What to do next"),
@@ -77,7 +82,11 @@ def evidence_section(finding: Finding, advice: Sequence[str]) -> Html:
 
 
 def finding_section(
-    number: int, finding: Finding, freeze: Freeze | None, capture: Path | None = None
+    number: int,
+    finding: Finding,
+    freeze: Freeze | None,
+    capture: Path | None = None,
+    pictures: Sequence[Drawing] = (),
 ) -> Html:
     """Return a finding that is not the first: everything in one section."""
     pieces = [
@@ -88,6 +97,7 @@ def finding_section(
         element("p", finding.text),
         _facts(finding, freeze),
         _in_the_window(finding, capture),
+        *map(drawing_figure, pictures),
         element("ol", *pieces, css="evidence"),
         _witnesses(finding),
     )

@@ -254,6 +254,7 @@
           if (line.step) x = this.clamp(line.t[i]);
           else if (!inside && y !== null) [x, y] = this.cut(line, i);
           if (line.step && before !== null) points.push(x.toFixed(2) + "," + before);
+          if (line.step && line.t[i] > this.t1) break;
           if (y === null) { end(); before = null; continue; }
           points.push(x.toFixed(2) + "," + y);
           before = y;

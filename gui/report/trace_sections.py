@@ -8,51 +8,13 @@ from freezeframe.analyzers.contract import Finding
 from freezeframe.capture.time_text import format_ps
 from freezeframe.decoders.trace.decode import Trace
 from freezeframe.gui.moments import Freeze
-from freezeframe.gui.plots.figures import Drawing, legend_html
-from freezeframe.gui.plots.timeline import GUTTER, Lane, Mark, draw_timeline, timeline_data
+from freezeframe.gui.plots.figures import legend_html
+from freezeframe.gui.plots.time_lines import timeline_drawings
+from freezeframe.gui.plots.trace_lanes import LEGEND, packet_rows, verdict_text
 from freezeframe.gui.report.analysis_sections import drawing_figure
 from freezeframe.gui.report.html import Html, element, join, table
-from freezeframe.gui.report.lanes import LEGEND, packet_rows, time_range, trace_lanes, verdict_text
 
-_LEAST_MARGIN_PS = 1_500_000
-_MOST_MARGIN_PS = 8_000_000  # more than the longest packet takes at 78.125 MHz
-_SAME_PACKET_PS = 10**9  # 65,536 packets last longer than 1 ms
-_WORTH = 1.5  # a second drawing is worth its place when it is this much finer
 _NEAR_PACKETS = 3
-_FOR_SCRIPT = 40_000  # bars and ticks; with more the page would be slow and tens of megabytes
-
-
-def timeline_drawings(
-    trace: Trace, findings: Sequence[Finding], freezes: Sequence[Freeze], *, prefix: str = ""
-) -> list[Drawing]:
-    """Return the time line around the first finding or cause, and that of the whole recording.
-
-    Args:
-        prefix: makes names unique where several captures are shown on one page.
-    """
-    devices = list(trace.devices)
-    first = findings[0] if findings else None
-    sender = first.direction.partition("->")[0] if first and first.direction else None
-    lanes = trace_lanes(trace, devices, sender)
-    marks = time_marks(findings, freezes)
-    t0_ps, t1_ps = time_range(trace)
-    t1_ps = max([t1_ps, *(mark.t_ps for mark in marks)])
-    whole = (t0_ps, t1_ps)
-    made = []
-    near = _near(trace, first, freezes)
-    if near is not None and (near[1] - near[0]) * _WORTH < t1_ps - t0_ps:
-        shown = max(t0_ps, near[0]), min(t1_ps, near[1])
-        what = first.diagnosis if first else "the cause of the freeze"
-        caption = f"Around {what}: {format_ps(shown[0])} to {format_ps(shown[1])}."
-        title = f"Time line around {what}"
-        made.append(timeline_drawing(f"{prefix}near", title, caption, lanes, marks, shown, whole))
-    caption = (
-        f"The whole recording: {format_ps(t1_ps - t0_ps)}. Each tap reaches as far back as its "
-        "memory does."
-    )
-    title = "Time line of the whole recording"
-    made.append(timeline_drawing(f"{prefix}whole", title, caption, lanes, marks, whole, whole))
-    return made
 
 
 def timeline_section(trace: Trace, findings: Sequence[Finding], freezes: Sequence[Freeze]) -> Html:
@@ -103,74 +65,6 @@ def packets_section(trace: Trace, finding: Finding | None) -> Html:
             bad_rows=bad,
         ),
     )
-
-
-def _near(
-    trace: Trace, finding: Finding | None, freezes: Sequence[Freeze]
-) -> tuple[int, int] | None:
-    """Return the times around the packet of the finding at all its taps, or around what there is."""
-    times = [freezes[0].t_ps] if freezes else []
-    if finding is not None and finding.t_ps is not None:
-        times = [finding.t_ps]
-    if finding is not None and finding.direction is not None and finding.packet is not None:
-        for row in packet_rows(trace, finding.direction):
-            # The sequence number comes round again, so only what is near in time is that packet.
-            near = not times or abs(row["t_ps"] - times[0]) < _SAME_PACKET_PS
-            if row["seq"] == finding.packet and near:
-                times += [row["t_ps"], row["t_end_ps"]]
-    if not times:
-        return None
-    margin_ps = _MOST_MARGIN_PS
-    if len(times) > 1:
-        margin_ps = min(margin_ps, max(_LEAST_MARGIN_PS, 2 * (max(times) - min(times))))
-    return min(times) - margin_ps, max(times) + margin_ps
-
-
-def time_marks(findings: Sequence[Finding], freezes: Sequence[Freeze]) -> list[Mark]:
-    """Return a mark for each freeze that no other device caused, and for each finding that has a time."""
-    marks = [
-        Mark(
-            freeze.t_ps,
-            f"{', '.join(freeze.causes)} at {freeze.device}",
-            "cause",
-            max(freeze.t_unc_ps, 0),
-        )
-        for freeze in freezes
-        if not freeze.is_cross
-    ]
-    marks += [
-        Mark(finding.t_ps, finding.diagnosis, "finding", max(finding.t_uncertainty_ps or 0, 0))
-        for finding in findings
-        if finding.t_ps is not None
-    ]
-    return marks
-
-
-def _describe(lanes: Sequence[object], marks: Sequence[Mark], t0_ps: int, t1_ps: int) -> str:
-    shown = [f"{m.label} at {format_ps(m.t_ps)}" for m in marks if t0_ps <= m.t_ps <= t1_ps]
-    return (
-        f"{len(lanes)} lanes from {format_ps(t0_ps)} to {format_ps(t1_ps)}. "
-        f"Marked: {'; '.join(shown) or 'nothing'}. The packets are listed in a table below."
-    )
-
-
-def timeline_drawing(
-    name: str,
-    title: str,
-    caption: str,
-    lanes: Sequence[Lane],
-    marks: Sequence[Mark],
-    shown: tuple[int, int],
-    whole: tuple[int, int],
-    *,
-    gutter: float = GUTTER,
-) -> Drawing:
-    """Return lanes and marks between two times as a drawing that a script can zoom out to ``whole``."""
-    desc = _describe(lanes, marks, *shown)
-    svg = draw_timeline(name, lanes, marks, *shown, title=title, desc=desc, gutter=gutter)
-    items = sum(len(lane.bars) + len(lane.ticks) for lane in lanes)
-    data = timeline_data(lanes, marks, *shown, *whole, gutter) if items <= _FOR_SCRIPT else None
-    return Drawing(name, title, caption, svg, data=data)
 
 
 def timeline_legend(legend: Sequence[tuple[str, str]] = LEGEND) -> Html:

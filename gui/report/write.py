@@ -8,6 +8,7 @@ from pathlib import Path
 from freezeframe.analyzers.api import AnyCapture, opened
 from freezeframe.analyzers.card.view import CardsView
 from freezeframe.analyzers.explain import Explanation, explain
+from freezeframe.analyzers.throughput.analysis import THROUGHPUT
 from freezeframe.analyzers.view import CaptureView
 from freezeframe.capture.errors import InputError
 from freezeframe.capture.folder import CaptureFolder
@@ -15,6 +16,7 @@ from freezeframe.capture.folder.card_folder import CardFolder
 from freezeframe.capture.packets.recognise import is_packets
 from freezeframe.gui.moments import Freeze, first_freeze, freezes
 from freezeframe.gui.places import refuse_evidence, refuse_taken, write_whole
+from freezeframe.gui.plots.proof import finding_drawings
 from freezeframe.gui.report.advice import next_steps
 from freezeframe.gui.report.analysis_sections import Ran, analyses_section, run_all
 from freezeframe.gui.report.capture_sections import (
@@ -36,6 +38,8 @@ from freezeframe.gui.report.page_parts import contents, footer, notes_list
 from freezeframe.gui.report.style import script_text, style_text
 from freezeframe.gui.report.trace_sections import packets_section, timeline_section
 from freezeframe.gui.text import folder_title, printable
+
+_PROVED = 8  # findings with pictures; the others have their evidence
 
 
 def check_place(path: Path, force: bool) -> None:
@@ -136,12 +140,19 @@ def render_report(
         notes_list(explanation.notes),
         contents(bool(best), bool(analyses)),
     ]
+    rates = next((ran.result for ran in analyses if ran.result.name == THROUGHPUT.id), None)
+    view = CaptureView(capture, explanation.trace.devices, trace)
+    pictures = [
+        finding_drawings(view, finding, frozen, prefix=f"proof{number}-", throughput=rates)
+        for number, finding in enumerate(findings[:_PROVED])
+    ]
     if best:
-        parts.append(evidence_section(best, next_steps(best, capture, trace)))
+        parts.append(evidence_section(best, next_steps(best, capture, trace), pictures[0]))
     if len(findings) > 1:
         parts.append(element("h2", "Other findings"))
         parts += [
-            finding_section(i, f, freeze, capture.path) for i, f in enumerate(findings[1:], 2)
+            finding_section(i, f, freeze, capture.path, pictures[i - 1] if i <= len(pictures) else ())
+            for i, f in enumerate(findings[1:], 2)
         ]
     parts += [
         timeline_section(trace, findings, frozen),

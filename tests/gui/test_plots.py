@@ -140,7 +140,7 @@ def test_text_in_a_drawing_is_escaped() -> None:
     svg = Svg('n"', 10, 10, title="<t>", desc="&")
     svg.text(0, 0, "</text><script>", 'a"b', tip="<x>")
     svg.rect(0, 0, 1, 1, "c", tip="</title><script>")
-    svg.path('M0 0"/>', "p")
+    svg.ticks([0.0], 0, 1, 'p"/>')
     assert ET.fromstring(svg.render()) is not None
     assert "<script" not in svg.render()
 

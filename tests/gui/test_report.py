@@ -24,9 +24,9 @@ from freezeframe.analyzers.explain import Explanation
 from freezeframe.capture.errors import InputError
 from freezeframe.capture.folder import CaptureFolder
 from freezeframe.capture.folder.content import Gap
+from freezeframe.gui.plots.trace_lanes import time_range
 from freezeframe.gui.report.advice import next_steps
 from freezeframe.gui.report.html import element, join, page, table
-from freezeframe.gui.report.lanes import time_range
 from freezeframe.gui.report.style import script_text
 from freezeframe.gui.report.write import render_report, write_report
 from tests.gui.cli import run_inside

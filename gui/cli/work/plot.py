@@ -20,14 +20,17 @@ from freezeframe.capture.folder.card_folder import CardFolder
 from freezeframe.gui.cli.output import emit_json
 from freezeframe.gui.moments import card_freeze, freezes
 from freezeframe.gui.places import write_whole
+from freezeframe.gui.plots.card_lanes import card_drawings, card_legend
 from freezeframe.gui.plots.figures import Drawing, drawings, extent
 from freezeframe.gui.plots.picture import picture_png, picture_svg
-from freezeframe.gui.report.card_lanes import card_drawings, card_legend
-from freezeframe.gui.report.lanes import LEGEND
-from freezeframe.gui.report.trace_sections import timeline_drawings
+from freezeframe.gui.plots.proof import card_finding_drawings, finding_drawings
+from freezeframe.gui.plots.time_lines import timeline_drawings
+from freezeframe.gui.plots.trace_lanes import LEGEND
 from freezeframe.gui.text import folder_title, plural, printable
 
 _TIME_LINE = "time-line"
+_FINDING = "finding"
+_NO_ANALYSES = (_TIME_LINE, _FINDING)
 _ALL = "all"
 
 
@@ -71,7 +74,7 @@ def _drawings(
     asked = [name.strip() for name in what.split(",") if name.strip()]
     if not asked:
         raise InputError("--what: names no analysis; 'freezeframe analyze' lists them")
-    known = (_TIME_LINE, _ALL, *sorted(registry.analyses))
+    known = (*_NO_ANALYSES, _ALL, *sorted(registry.analyses))
     for name in asked:
         if name not in known:
             close = get_close_matches(name, known, n=1)
@@ -81,20 +84,27 @@ def _drawings(
         dict.fromkeys(
             each
             for name in asked
-            for each in ([_TIME_LINE, *sorted(registry.analyses)] if name == _ALL else [name])
+            for each in ([*_NO_ANALYSES, *sorted(registry.analyses)] if name == _ALL else [name])
         )
     )
-    analyses = {name: registry.find(name) for name in names if name != _TIME_LINE}
+    analyses = {name: registry.find(name) for name in names if name not in _NO_ANALYSES}
     view = view_of(folder, devices)
     results = {name: run_analysis(analysis, view) for name, analysis in analyses.items()}
     span = extent(results.values())
     made: list[Drawing] = []
     reasons: list[str] = []
     for name in names:
-        found = _time_lines(view, devices) if name == _TIME_LINE else drawings(results[name], span)
+        if name == _TIME_LINE:
+            found = _time_lines(view, devices)
+        elif name == _FINDING:
+            found = _findings(view, devices)
+        else:
+            found = drawings(results[name], span)
         made += found
         if not found and name == _TIME_LINE:
             reasons.append(f"{name}: no packet has a time")
+        elif not found and name == _FINDING:
+            reasons.append(f"{name}: explain finds nothing wrong in this capture")
         elif not found:
             result = results[name]
             why = "it gives figures and tables, and nothing over time to draw"
@@ -111,6 +121,30 @@ def _time_lines(view: CaptureView | CardsView, devices: Sequence[str] | None) ->
     trace = explanation.trace
     made = timeline_drawings(trace, explanation.findings, freezes(view.folder, trace))
     return [replace(one, legend=LEGEND) for one in made]
+
+
+def _findings(view: CaptureView | CardsView, devices: Sequence[str] | None) -> list[Drawing]:
+    """Return the pictures of every finding; their titles say which, where there are several."""
+    if isinstance(view, CardsView):
+        made = [
+            (finding, card_finding_drawings(card, finding, [freeze] if (freeze := card_freeze(card)) else []))
+            for card in view.cards
+            for finding in explain_card(card).findings
+        ]  # fmt: skip
+    else:
+        explanation = explain(view.folder, devices or None)
+        seen = CaptureView(view.folder, devices or None, explanation.trace)
+        frozen = freezes(view.folder, explanation.trace)
+        made = [
+            (finding, finding_drawings(seen, finding, frozen, prefix=f"proof{n}-"))
+            for n, finding in enumerate(explanation.findings)
+        ]
+    several = len(made) > 1
+    return [
+        replace(one, title=f"{finding.diagnosis}: {one.title}") if several else one
+        for finding, drawn in made
+        for one in drawn
+    ]
 
 
 def _card_time_line(view: CardsView, card: CardView) -> list[Drawing]:

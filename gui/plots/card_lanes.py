@@ -17,8 +17,8 @@ from freezeframe.decoders.tap.event_log import decode_log, entry_text, row_of
 from freezeframe.decoders.tap.kinds import PARTIAL
 from freezeframe.gui.moments import Freeze, card_freeze
 from freezeframe.gui.plots.figures import Drawing
+from freezeframe.gui.plots.time_lines import time_marks, timeline_drawing
 from freezeframe.gui.plots.timeline import Bar, Lane, Tick
-from freezeframe.gui.report.trace_sections import time_marks, timeline_drawing
 
 _PACKETS = (
     ("packet", "packet, with its number in the memory of the tap"),

@@ -82,7 +82,7 @@ def trace_lanes(trace: Trace, devices: list[str], first: str | None) -> list[Lan
         for tap, (end, meaning) in zip(trace.taps, _TAP_MEANING, strict=False):
             device = (receiver or sender) if end else sender
             packets = trace.packets[trace.packets["source"] == f"{device}.{tap}"]
-            bars = [packet_bar(row) for row in _rows(packets)]
+            bars = [packet_bar(row) for row in plain_rows(packets)]
             covered = trace.coverage.words(f"{device}.{tap}")
             way.append(
                 Lane(group, f"{device} {tap}", meaning.format(device), bars, coverage=covered)
@@ -98,7 +98,7 @@ def trace_lanes(trace: Trace, devices: list[str], first: str | None) -> list[Lan
                 group,
                 f"{device} waits",
                 f"flows of {device} that wait for credit",
-                [_wait_bar(row) for row in _rows(waits)],
+                [wait_bar(row) for row in plain_rows(waits)],
                 coverage=trace.coverage.log(device, Kind.PRESSURE),
             )
         )
@@ -109,7 +109,7 @@ def trace_lanes(trace: Trace, devices: list[str], first: str | None) -> list[Lan
                 group,
                 f"{device} credits",
                 f"credits that {device} sent, took or refused",
-                ticks=_ticks(credits, texts),
+                ticks=event_ticks(credits, texts),
                 coverage=trace.coverage.log(device, Kind.CREDIT),
             )
         )
@@ -119,7 +119,7 @@ def trace_lanes(trace: Trace, devices: list[str], first: str | None) -> list[Lan
                 group,
                 f"{device} events",
                 f"descriptors, notifications, interrupts, states and link events of {device}",
-                ticks=_ticks(others, texts),
+                ticks=event_ticks(others, texts),
                 coverage=trace.coverage.log(device),
             )
         )
@@ -129,7 +129,7 @@ def trace_lanes(trace: Trace, devices: list[str], first: str | None) -> list[Lan
 def packet_rows(trace: Trace, direction: str) -> list[dict[str, Any]]:
     """Return the packets of one direction tap by tap, in the order in which words pass the taps."""
     packets = trace.packets[trace.packets["direction"] == direction]
-    rows = _rows(packets)
+    rows = plain_rows(packets)
     order = trace.taps
     return sorted(rows, key=lambda row: (order.index(row["tap"]), row["t_ps"], row["first_row"]))
 
@@ -165,7 +165,8 @@ def packet_bar(row: dict[str, Any]) -> Bar:
     )
 
 
-def _wait_bar(row: dict[str, Any]) -> Bar:
+def wait_bar(row: dict[str, Any]) -> Bar:
+    """Return the bar of one row of ``intervals``."""
     opened = " (began before the recording)" if row["open_start"] else ""
     closed = " (had not ended)" if row["open_end"] else ""
     tip = (
@@ -177,8 +178,9 @@ def _wait_bar(row: dict[str, Any]) -> Bar:
     )
 
 
-def _ticks(events: pd.DataFrame, texts: Mapping[int, str]) -> list[Tick]:
-    rows = zip(events.index, _rows(events), strict=True)
+def event_ticks(events: pd.DataFrame, texts: Mapping[int, str]) -> list[Tick]:
+    """Return a tick for each row of ``events``, with what `event_texts` says of it."""
+    rows = zip(events.index, plain_rows(events), strict=True)
     return [_tick(row, texts.get(at, "")) for at, row in rows]
 
 
@@ -202,7 +204,7 @@ _TAP_MEANING = (  # in the order of a packet; 0: at the sender, 1: the receiver
 )
 
 
-def _rows(table: pd.DataFrame) -> list[dict[str, Any]]:
+def plain_rows(table: pd.DataFrame) -> list[dict[str, Any]]:
     """Return rows as dictionaries of plain Python values, null as None."""
     columns = {
         str(name): [
