@@ -14,10 +14,16 @@ _FORTH = Path(__file__).parents[2] / "emulator" / "profiles" / "forth.toml"
 
 
 def pulled(
-    path: Path, seed: int, *, fault: str = "none", profile: str = "forth", limit_us: int = 400
+    path: Path,
+    seed: int,
+    *,
+    fault: str = "none",
+    profile: str = "forth",
+    limit_us: int = 400,
+    load: str | None = None,
 ) -> CaptureView:
     """Run a pair until it freezes or the time is over, with a fault until that shows; freeze and pull it."""
-    target = EmulatorTarget(profile, fault, seed)
+    target = EmulatorTarget(profile, fault, seed, load=load)
     if fault == "none":
         target.run_until_frozen(limit_us * 1_000_000)
     else:
