@@ -9,7 +9,8 @@ from freezeframe.capture.time_text import format_ps
 from freezeframe.decoders.trace.decode import Trace
 from freezeframe.gui.moments import Freeze
 from freezeframe.gui.plots.figures import Drawing
-from freezeframe.gui.plots.timeline import GUTTER, Lane, Mark, draw_timeline, timeline_data
+from freezeframe.gui.plots.marks import Mark
+from freezeframe.gui.plots.timeline import GUTTER, Lane, draw_timeline, timeline_data
 from freezeframe.gui.plots.trace_lanes import packet_rows, time_range, trace_lanes
 
 _LEAST_MARGIN_PS = 1_500_000

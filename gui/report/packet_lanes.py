@@ -14,8 +14,9 @@ from freezeframe.decoders.iwarp.words import iwarp_texts
 from freezeframe.decoders.net.tcp import tcp_texts
 from freezeframe.gui.plots.chart import chart_data, draw_chart
 from freezeframe.gui.plots.figures import Drawing
+from freezeframe.gui.plots.marks import Mark
 from freezeframe.gui.plots.time_lines import timeline_drawing
-from freezeframe.gui.plots.timeline import Bar, Lane, Mark, Tick
+from freezeframe.gui.plots.timeline import Bar, Lane, Tick
 from freezeframe.gui.text import plural
 
 GUTTER = 190.0

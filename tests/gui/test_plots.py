@@ -13,8 +13,9 @@ from hypothesis import strategies as st
 from freezeframe.capture.time_text import format_ps
 from freezeframe.decoders.trace.coverage import Coverage
 from freezeframe.gui.plots.axis import TimeAxis, round_ticks
+from freezeframe.gui.plots.marks import Mark
 from freezeframe.gui.plots.svg import Svg, text_width
-from freezeframe.gui.plots.timeline import Bar, Lane, Mark, Tick, draw_timeline
+from freezeframe.gui.plots.timeline import Bar, Lane, Tick, draw_timeline
 
 SPACE = "{http://www.w3.org/2000/svg}"
 
