@@ -151,7 +151,9 @@ def render_report(
     if len(findings) > 1:
         parts.append(element("h2", "Other findings"))
         parts += [
-            finding_section(i, f, freeze, capture.path, pictures[i - 1] if i <= len(pictures) else ())
+            finding_section(
+                i, f, freeze, capture.path, pictures[i - 1] if i <= len(pictures) else ()
+            )
             for i, f in enumerate(findings[1:], 2)
         ]
     parts += [
