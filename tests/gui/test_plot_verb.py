@@ -83,7 +83,7 @@ def test_json_names_the_drawings_and_what_was_not_drawn(capture: Path, tmp_path:
         (("-o", "there.svg"), "exists already; --force replaces it"),
         (
             ("-o", "p.png", "--what", "thruput"),
-            "did you mean throughput? There is time-line, all, conservation, crc",
+            "did you mean throughput? There is time-line, finding, all, conservation, crc",
         ),
         (("-o", "p.png", "--what", ","), "names no analysis"),
         (("-o", "p.png", "--what", "host"), "nothing to draw: host: the capture holds no trace"),

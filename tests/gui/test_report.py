@@ -160,8 +160,8 @@ def test_differing_hex_digits_are_marked_one_by_one(capture: CaptureFolder) -> N
 
 def test_the_time_line_has_a_title_a_description_and_a_lane_for_every_tap(html: str) -> None:
     drawings = re.findall(r'<svg class="drawing" xmlns.*?</svg>', html, re.S)
-    assert len(drawings) == 2  # near and whole
-    svg = ET.fromstring(drawings[1])
+    assert len(drawings) == 4  # way and ladder of the finding, then near and whole
+    svg = ET.fromstring(drawings[-1])
     space = "{http://www.w3.org/2000/svg}"
     ids = svg.attrib["aria-labelledby"].split()
     assert [svg.find(f"{space}title").attrib["id"], svg.find(f"{space}desc").attrib["id"]] == ids  # type: ignore[union-attr]
@@ -174,7 +174,7 @@ def test_the_time_line_has_a_title_a_description_and_a_lane_for_every_tap(html: 
 
 def test_a_packet_with_a_bad_crc_is_told_by_more_than_its_colour(html: str) -> None:
     tips = re.findall(r'class="bad"><title>(.*?)</title>', html)
-    assert len(tips) == 6  # tx_deq, rx_enq, rx_deq, in both time lines
+    assert len(tips) == 9  # tx_deq, rx_enq, rx_deq, in the ladder and both time lines
     assert all("bad payload CRC, length" in tip for tip in tips)
     assert html.count("bad payload CRC, length</td>") == 3
 
