@@ -243,7 +243,7 @@ class Prepared:
         Args:
             inside: items whose label is drawn in them.
         Returns:
-            item, where it ends, where the next begins (``t1_ps`` for the last); nothing when there
+            item, where it ends, where the next or a hole begins (``t1_ps`` for the last); nothing when there
             are too many to be distinguished.
         """
         first, last = self.visible(t0_ps, t1_ps)
@@ -253,10 +253,15 @@ class Prepared:
         nexts = [int(t) for t in times[first + 1 : last]] + [t1_ps]
         found = zip(range(first, last), nexts, strict=True) if last > first else ()
         return [
-            (item, end, until)
+            (item, end, self._recorded_until(end, until))
             for item, until in found
             if item not in inside and t0_ps <= (end := self.track.end_of(item)) < until
         ]
+
+    def _recorded_until(self, begin_ps: int, until_ps: int) -> int:
+        """Return where what was recorded ends: the reason that stands in a hole must not cross a label."""
+        holes = self.track.coverage.within(begin_ps, until_ps)
+        return min((hole.t0_ps for hole in holes), default=until_ps)
 
     def memory_B(self) -> int:
         """Return the bytes of the pyramid."""
