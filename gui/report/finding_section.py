@@ -7,7 +7,6 @@ from pathlib import Path
 
 from freezeframe.analyzers.contract import UNDETERMINED, Evidence, Finding, Row, Says
 from freezeframe.capture.time_text import format_ps
-from freezeframe.gui.desktop.time_text import time_word
 from freezeframe.gui.moments import Freeze
 from freezeframe.gui.plots.figures import Drawing
 from freezeframe.gui.report.advice import headline
@@ -23,6 +22,7 @@ from freezeframe.gui.report.comparison import (
 from freezeframe.gui.report.html import Html, element, join, table
 from freezeframe.gui.report.page_parts import fact_list
 from freezeframe.gui.text import confidence_digits, folder_name, shell_path
+from freezeframe.gui.typed_time import time_word
 
 
 def finding_headline(finding: Finding, freeze: Freeze | None, capture: Path | None = None) -> Html:

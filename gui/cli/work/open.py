@@ -14,7 +14,7 @@ from freezeframe.gui.cli.work.sources import check_period
 from freezeframe.gui.desktop.options import DesktopOptions
 from freezeframe.gui.desktop.sources.choice import kind_of
 from freezeframe.gui.desktop.start import check_desktop, start
-from freezeframe.gui.desktop.time_text import parse_time_ps
+from freezeframe.gui.typed_time import parse_time_ps
 
 
 def check_desktop_for(sources: Sequence[str], every_s: float, into: Path, *, json: bool) -> None:

@@ -23,10 +23,10 @@ from freezeframe.capture.errors import FreezeframeError
 from freezeframe.decoders.registry import Registry
 from freezeframe.gui.desktop.panels.decoder_dialog import DecoderDialog
 from freezeframe.gui.desktop.sources.opened import Opened
-from freezeframe.gui.desktop.time_text import parse_time_ps
 from freezeframe.gui.desktop.widgets import button, text_box
 from freezeframe.gui.desktop.workspace import Workspace
 from freezeframe.gui.text import printable
+from freezeframe.gui.typed_time import parse_time_ps
 
 _KEY = Qt.ItemDataRole.UserRole
 

@@ -7,7 +7,6 @@ import pytest
 
 from freezeframe.capture.errors import InputError
 from freezeframe.gui.desktop.measure import measure
-from freezeframe.gui.desktop.time_text import parse_time_ps
 from freezeframe.gui.desktop.timeline.tracks import (
     BusTrack,
     SeriesTrack,
@@ -15,6 +14,7 @@ from freezeframe.gui.desktop.timeline.tracks import (
     StateTrack,
     WaveTrack,
 )
+from freezeframe.gui.typed_time import parse_time_ps
 
 T_PS = np.array([0, 1_000, 2_000, 5_000], np.int64)
 
