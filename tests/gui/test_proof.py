@@ -14,11 +14,13 @@ from freezeframe.analyzers.credits.staircases import fifo_level, staircases
 from freezeframe.analyzers.explain import NAMES, explain
 from freezeframe.analyzers.view import CaptureView
 from freezeframe.decoders.trace.coverage import Coverage
+from freezeframe.gui.desktop.timeline.palette import contrast
 from freezeframe.gui.moments import freezes
 from freezeframe.gui.plots.axis import TimeAxis
 from freezeframe.gui.plots.card_path import Part, Tap, Way, path_sheet
 from freezeframe.gui.plots.chart import Gap, filled
 from freezeframe.gui.plots.figures import Drawing
+from freezeframe.gui.plots.look import DARK, LIGHT, PAPER
 from freezeframe.gui.plots.picture import picture_svg
 from freezeframe.gui.plots.proof import GUTTER, PROVES, finding_drawings
 from freezeframe.gui.plots.sizes import counted
@@ -241,3 +243,19 @@ def test_the_coverage_of_lanes_is_in_the_picture(omitted: CaptureView) -> None:
     )
     (hole,) = [s for s in sheet.shapes if s.kind == "hatch"]
     assert (hole.points[0][0], hole.tip) == (6 + 550, "not recorded: closed")
+
+
+@pytest.mark.parametrize("colours", [LIGHT, DARK, PAPER])
+def test_texts_have_4_5_to_1_and_marks_3_to_1_against_what_they_stand_on(
+    colours: dict[str, str],
+) -> None:
+    def against(ink: str, ground: str) -> float:
+        return contrast(int(colours[ink][1:], 16), int(colours[ground][1:], 16))
+
+    texts = [("text", "page"), ("quiet", "page"), ("bad", "page"), ("cause", "page")]
+    texts += [("text", "panel"), ("bad", "bad-soft"), ("packet-text", "packet")]
+    marks = ["packet-edge", "wait-edge", "edge", "bad", "link", "good", "quiet", "cause"]
+    assert [pair for pair in texts if against(*pair) < 4.5] == []
+    assert [
+        mark for mark in [*marks, *(f"s{n}" for n in range(8))] if against(mark, "page") < 3
+    ] == []
