@@ -1,7 +1,8 @@
 """A software device of map 2: the registers of any elaborated card over recorded memories.
 
-It is armed and frozen as a device is and shows its recording again at every freeze; nothing in it runs. So
-that connecting, pulling and verifying can be tried on a card that is not built yet.
+It is armed and frozen as a device is and shows its recording again at every freeze; nothing in it runs, but that a
+trigger of steps looks at the recorded words at once when it is armed, and freezes it again where it fires. So that
+connecting, pulling and verifying can be tried on a card that is not built yet.
 
 Source: docs/card-map.md.
 """
@@ -27,16 +28,18 @@ from freezeframe.capture.registers.identity import MAGIC
 from freezeframe.capture.registers.register_map import elements
 from freezeframe.capture.targets._checks import checked_addresses, checked_write, closed_error
 from freezeframe.capture.targets.base import Words
+from freezeframe.emulator.card_trigger_words import play_recording
 
 SERVED = (
     Feature.ARM_KEY | Feature.CRC_TABLE | Feature.ROM | Feature.TRIGGER | Feature.COUNTERS
-    | Feature.BANK | Feature.TIME_PAIRS | Feature.EVENT_LOG | Feature.HISTOGRAMS
+    | Feature.BANK | Feature.TIME_PAIRS | Feature.EVENT_LOG | Feature.HISTOGRAMS | Feature.TRIGGER_STEPS
 )  # fmt: skip
 """What an image has unless it is asked for less."""
 
 _CHUNK = 256
 _POST = 64  # records after the cause, as after reset
 _ARMED, _FROZEN = 1, 3
+_TRIGGER = 1 << 1  # bit of the cause
 
 
 def empty_recording(card: ElaboratedCard, features: Feature = SERVED) -> CardRecording:
@@ -238,6 +241,7 @@ class _ImageDevice:
             if word == (0x4152 ^ nonce & 0xFFF) << 16 | (generation + 1) & 0xFFFF:
                 self.set("id.generation", (generation + 1) & 0xFFFFFFFF)
                 self._clear()
+                self._play()
         elif offset == self.map.offset("ctl.freeze"):
             if word == 0x465A << 16 | generation & 0xFFFF and self._state == _ARMED:
                 self.show()
@@ -291,6 +295,37 @@ class _ImageDevice:
                 for n, value in enumerate(bins):
                     self.set("histogram", value, number, n)
 
+    def pin(self) -> None:
+        """Let the outer pin have the edge that it is asked for, where it is."""
+        if self._state == _ARMED and self.get("trigger.pin") & 1:
+            self._fire(0b010)
+
+    def _play(self) -> None:
+        """Let a trigger of steps look at the recorded words."""
+        if not self._has_steps():
+            return
+        machine = play_recording(self.recording, self.get)
+        self.set("trigger.fired", 0)
+        if machine is None:
+            return
+        for number, (word, cycle) in enumerate(machine.reached):
+            kept = 1 << 31 if word is None else word.tap << 8 | word.terms
+            self.set("trigger.step.word", kept, number)
+            self.set("trigger.step.cycle", cycle & 0xFFFFFFFF, number)
+        self.set("trigger.fired", len(machine.reached) << 4)
+        if machine.fired is not None:
+            self._fire(0b001)
+            self._set64("ctl.cause_cycle_", machine.fired + 2)
+
+    def _fire(self, by: int) -> None:
+        if self.get("ctl.cause_mask") & _TRIGGER:
+            self.set("trigger.fired", self.get("trigger.fired") | by)
+            self.show()
+            self.set("ctl.causes", _TRIGGER)
+
+    def _has_steps(self) -> bool:
+        return self.map.has("trigger.shape")
+
     def _clear(self) -> None:
         self._state = _ARMED
         self.set("ctl.state", _ARMED | 1 << 5)
@@ -328,6 +363,12 @@ class _ImageDevice:
         }
         for name, word in words.items():
             self.set(f"id.{name}", word)
+        if self._has_steps():
+            built = card.said.trigger
+            shape = built.terms | built.steps << 4 | built.count_bits << 8 | built.timer_bits << 16
+            self.set("trigger.shape", shape | built.pin << 24)
+            for number in range(built.steps):
+                self.set("trigger.step.when", 0xAAAA, number)
         for cause in card.causes:
             if cause.said is None or cause.said.enabled:
                 self.set("ctl.cause_mask", self.get("ctl.cause_mask") | 1 << cause.bit)

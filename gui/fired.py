@@ -13,8 +13,9 @@ import numpy as np
 
 from freezeframe.capture.files.edges import PS_PER_S
 from freezeframe.capture.folder import CaptureFolder, DeviceCapture
-from freezeframe.capture.recorder.trigger import Term, recorded_trigger
+from freezeframe.capture.recorder.trigger import recorded_trigger
 from freezeframe.capture.registers.layouts import Kind
+from freezeframe.capture.registers.trigger_term import Term
 from freezeframe.capture.time_text import format_ps
 from freezeframe.decoders.trace.decode import Trace
 

@@ -17,6 +17,7 @@ from freezeframe.analyzers.card.arrivals import (
     holes_inside,
 )
 from freezeframe.analyzers.card.claims import LAW_BROKEN, Claim, findings_of
+from freezeframe.analyzers.card.fired import FiredPart, fired_parts
 from freezeframe.analyzers.card.fit import judged, later_tap_does_not_fit
 from freezeframe.analyzers.card.laws import LawVerdict
 from freezeframe.analyzers.card.logged import histogram_lines, logged_lines
@@ -49,6 +50,7 @@ class CardExplanation(ShownInNotebooks):
         streams: the packets of each tap, by its name.
         logged: what the card logged up to its cause, in lines.
         histograms: a line for each.
+        fired: what fired the trigger, step by step, with the words.
     """
 
     findings: list[Finding]
@@ -61,6 +63,7 @@ class CardExplanation(ShownInNotebooks):
     times: TimeBase
     logged: list[str]
     histograms: list[str]
+    fired: list[FiredPart]
 
     @property
     def answer(self) -> str:
@@ -85,6 +88,7 @@ class CardExplanation(ShownInNotebooks):
             ],
             "logged": self.logged,
             "histograms": self.histograms,
+            "fired": [part.to_json() for part in self.fired],
         }
 
 
@@ -119,6 +123,7 @@ def explain_card(recording: CardRecording | CardView) -> CardExplanation:
         card.times,
         logged,
         histograms,
+        fired_parts(card, streams),
     )
 
 

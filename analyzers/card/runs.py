@@ -27,6 +27,7 @@ from freezeframe.analyzers.run_diff.statistics import (
 )
 from freezeframe.capture.errors import InputError
 from freezeframe.capture.folder.card_content import CardCapture
+from freezeframe.capture.registers.register_map import elements, label
 from freezeframe.decoders.tap.checked import CheckedStream
 from freezeframe.decoders.tap.kinds import Packet
 
@@ -218,8 +219,15 @@ def _settings(a: CardCapture, b: CardCapture) -> Iterator[Setting]:
     if causes[0] != causes[1]:
         yield Setting(f"{a.name} froze by", *causes)
     names: list[tuple[str, tuple[int, ...], str]] = [
-        (name, (), name)
-        for name in ("ctl.cause_mask", "ctl.options", "ctl.clocks_alive", "trigger.config")
+        (name, (), name) for name in ("ctl.cause_mask", "ctl.options", "ctl.clocks_alive")
+    ]
+    names += [
+        (info.name, at, label(info.name, at))
+        for info in a.registers.map.registers
+        if info.name.startswith("trigger.")
+        and "w" in info.access
+        and b.registers.map.has(info.name)
+        for at in elements(info)
     ]
     names += [
         (f"tap.{what}", (tap.number,), f"{tap.name}.{what}")

@@ -16,6 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from freezeframe.capture.card.elaborated import ElaboratedCard, ElaboratedClock, ElaboratedTap
+from freezeframe.capture.card.trigger_steps import FiredState, StepTrigger
 
 RECORD_B = 9
 
@@ -35,6 +36,7 @@ class Feature(IntFlag):
     HISTOGRAMS = 1 << 7
     HOLD = 1 << 8
     TIME_PAIRS = 1 << 9
+    TRIGGER_STEPS = 1 << 10
 
 
 def built_features(card: ElaboratedCard) -> Feature:
@@ -51,6 +53,7 @@ def built_features(card: ElaboratedCard) -> Feature:
         | (Feature.BANK if said.bank else Feature(0))
         | (Feature.EVENT_LOG if card.log else Feature(0))
         | (Feature.HISTOGRAMS if said.histogram else Feature(0))
+        | (Feature.TRIGGER_STEPS if said.trigger.steps else Feature(0))
     )
 
 
@@ -158,6 +161,8 @@ class CardRecording:
         bank: registers of the bank at the freeze, by name; as counters.
         histograms: by name, 16 bins each.
         log: the event log, whose records are not those of a tap; None: the card has none, or it was not read.
+        trigger: as it stood in the device at the freeze; of a build without steps one term; None: not read.
+        fired: how far it had come, of a build with steps; None: it keeps nothing of that, or it was not read.
         not_read: a line for each thing that the device has and the capture has not, or that nothing vouches for.
     """
 
@@ -174,6 +179,8 @@ class CardRecording:
     histograms: Mapping[str, tuple[int, ...]] = field(default_factory=dict)
     not_read: tuple[str, ...] = ()
     log: RecordedTap | None = None
+    trigger: StepTrigger | None = None
+    fired: FiredState | None = None
 
     @property
     def recorders(self) -> Mapping[str, RecordedTap]:

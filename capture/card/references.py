@@ -7,7 +7,16 @@ from difflib import get_close_matches
 
 from freezeframe.capture.card.elaborated import BUILT_IN_CAUSES, LOG
 from freezeframe.capture.card.hooks import problems_of_hooks
-from freezeframe.capture.card.tables import CardFile, Cause, CrcCheck, Format, Law, Path, Tap
+from freezeframe.capture.card.tables import (
+    CardFile,
+    Cause,
+    CrcCheck,
+    Format,
+    Law,
+    Path,
+    Tap,
+)
+from freezeframe.capture.card.trigger_parts import problems_of_trigger
 from freezeframe.capture.card.wires import NamedWire, wires_of
 from freezeframe.capture.card.wording import shown
 
@@ -34,6 +43,7 @@ def problems_of(card: CardFile) -> Iterator[tuple[Where, str]]:
         yield from _cause(card, ("cause", name), cause)
     yield from _counters(card)
     yield from _logged(card)
+    yield from problems_of_trigger(card)
     yield from _wires(card)
     yield from _laws(card)
     for field in card.identity.fields:

@@ -23,7 +23,7 @@ TRACE_ADDRESS = 0x100000
 RECORD_WINDOW_B = 16
 HISTOGRAM_BINS = 16
 
-ALL_FEATURES = Feature((1 << 10) - 1)
+ALL_FEATURES = Feature((1 << 11) - 1)
 
 # name, address, access, fields with their bits (none: one of 32 bits), dims
 _IDENTITY = """
@@ -69,6 +69,19 @@ trigger.value_hi 148 rw
 trigger.mask_lo 14c rw
 trigger.mask_hi 150 rw
 trigger.kinds 154 rw
+"""
+_TRIGGER_STEP = """
+trigger.step.when 1c0 rw when[15:0] mode[17:16]
+trigger.step.count 1c4 rw
+trigger.step.word 1c8 r terms[3:0] tap[13:8] timer[31:31]
+trigger.step.cycle 1cc r
+"""
+_TRIGGER_STEPS = """
+trigger.shape 158 r terms[2:0] steps[5:4] count_bits[13:8] timer_bits[21:16] pin[24:24]
+trigger.last 1f0 rw last[1:0]
+trigger.timer 1f4 rw
+trigger.pin 1f8 rw enable[0:0] falling[1:1]
+trigger.fired 1fc r steps[0:0] pin[1:1] outside[2:2] reached[5:4] lost[8:8]
 """
 _PAIR = """
 pair.first_number 400 r
@@ -142,7 +155,8 @@ def identity_map() -> RegisterMap:
 def places_map() -> RegisterMap:
     """Return what stands at the same place on every card, by which accesses are named before the card is known."""
     registers = [*_registers(_IDENTITY), _register("id.clk_hz", 0x80, "r", dims=((32, 4),))]
-    registers += [*_registers(_CONTROL), *_registers(_TRIGGER)]
+    registers += [*_registers(_CONTROL), *_registers(_TRIGGER), *_registers(_TRIGGER_STEPS)]
+    registers += _registers(_TRIGGER_STEP, (3, 16))
     registers += [*_registers(_PAIR, (32, 32)), *_registers(_TAP, (65, 32))]
     windows = [
         WindowInfo(name, address, words, "r", False, True, "")
@@ -165,7 +179,7 @@ def card_map(card: ElaboratedCard, features: Feature = ALL_FEATURES) -> Register
     registers = [*_registers(_IDENTITY), _register("id.clk_hz", 0x80, "r", dims=((clocks, 4),))]
     registers += _registers(_CONTROL)
     if Feature.TRIGGER in features:
-        registers += _registers(_TRIGGER)
+        registers += _trigger(card, features)
     if Feature.TIME_PAIRS in features:
         registers += _registers(_PAIR, (clocks, 32))
     registers += _registers(_TAP, (taps, 32))
@@ -185,6 +199,23 @@ def card_map(card: ElaboratedCard, features: Feature = ALL_FEATURES) -> Register
         dims = ((len(card.said.histogram), 64), (HISTOGRAM_BINS, 4))
         registers.append(_register("histogram", 0x5800, dims=dims))
     return RegisterMap(registers, [*_windows(card, features)], counters, 1 << stride_log2(card))
+
+
+def _trigger(card: ElaboratedCard, features: Feature) -> Iterator[RegisterInfo]:
+    """Give the trigger's registers; one with steps has its terms as an array that begins with the one of others."""
+    built = card.said.trigger
+    if Feature.TRIGGER_STEPS not in features or not built.steps:
+        yield from _registers(_TRIGGER)
+        return
+    yield from _registers(_TRIGGER, (built.terms, 32))
+    left_out = {
+        "trigger.step.count": not built.count_bits,
+        "trigger.timer": not built.timer_bits,
+        "trigger.pin": not built.pin,
+    }
+    for info in (*_registers(_TRIGGER_STEP, (built.steps, 16)), *_registers(_TRIGGER_STEPS)):
+        if not left_out.get(info.name):
+            yield info
 
 
 def _windows(card: ElaboratedCard, features: Feature) -> Iterator[WindowInfo]:

@@ -305,6 +305,18 @@ class Histogram(_Table):
     tap: str
 
 
+class Trigger(_Table):
+    """``[trigger]``: what is built of the trigger; each part costs room (docs/rtl-area.md)."""
+
+    terms: Annotated[int, Meta(ge=1, le=4, description="comparisons of a word")] = 1
+    steps: Annotated[
+        int, Meta(ge=0, le=3, description="0: the one term fires; else steps of combined terms")
+    ] = 0
+    count_bits: Annotated[int, Meta(ge=0, le=32, description="of a step's count; 0: none")] = 16
+    timer_bits: Annotated[int, Meta(ge=0, le=32, description="of the timer; 0: none")] = 24
+    pin: Annotated[bool, Meta(description="a pin of the device freezes: trigger_pin")] = False
+
+
 class FlowControl(_Table):
     """``[flow_control]``: how a receiver holds back a sender."""
 
@@ -368,6 +380,7 @@ class CardFile(_Table):
     event: Annotated[dict[Name, Event], Meta(max_length=64)] = {}
     states: Annotated[dict[Name, States], Meta(max_length=16)] = {}
     histogram: Annotated[dict[Name, Histogram], Meta(max_length=16)] = {}
+    trigger: Trigger = field(default_factory=Trigger)
     flow_control: FlowControl = field(default_factory=FlowControl)
     law: dict[Name, Law] = {}
     transport: Transport = field(default_factory=Transport)

@@ -76,7 +76,13 @@ class Wiring:
                 Clock(
                     pin, 2 * half_ps, "ps", impl="gpi"
                 ).start()  # in C: many cycles are waited for
-        quiet = {"trigger_in": 0, "cross_in": 0, "time_in": 0, "boot_nonce": NONCE}
+        quiet = {
+            "trigger_in": 0,
+            "trigger_pin": 0,
+            "cross_in": 0,
+            "time_in": 0,
+            "boot_nonce": NONCE,
+        }
         quiet |= {port: 0 for tap in self.card.taps for port, _ in stream_ports(tap)}
         quiet |= {port: 0 for port, _, _ in wire_ports(self.card)}
         for pin, value in quiet.items():

@@ -15,6 +15,12 @@ from freezeframe.capture.card.recording import (
     Toggle,
 )
 from freezeframe.capture.card.registers import HISTOGRAM_BINS, CardMemory, memories_of_card
+from freezeframe.capture.card.trigger_steps import (
+    StepTrigger,
+    fired_of,
+    one_term_of,
+    trigger_of,
+)
 from freezeframe.capture.folder.content import MemoryImage, RegisterImage
 from freezeframe.capture.registers.names import device_name
 
@@ -92,6 +98,8 @@ class CardCapture:
             histograms=self._histograms(),
             not_read=(*self.missing(), *self.unchecked()),
             log=log,
+            trigger=self._trigger(),
+            fired=fired_of(registers.known, card) if registers.map.has("trigger.fired") else None,
         )
 
     def unchecked(self) -> list[str]:
@@ -123,6 +131,12 @@ class CardCapture:
                     f"{self.name}: clock {clock.name} stood still, so its taps recorded nothing after it did"
                 )
         return lines
+
+    def _trigger(self) -> StepTrigger | None:
+        if Feature.TRIGGER not in self.identity.built:
+            return None
+        steps = self.registers.map.has("trigger.shape")
+        return (trigger_of if steps else one_term_of)(self.registers.known, self.card)
 
     def _histograms(self) -> dict[str, tuple[int, ...]]:
         found = {}

@@ -10,14 +10,12 @@ from freezeframe.capture.card.elaborated import LOG
 from freezeframe.capture.card.recording import Feature
 from freezeframe.capture.errors import InputError
 from freezeframe.capture.recorder.trigger import (
-    ALL_KINDS,
-    PARTS,
-    Term,
     Trigger,
     clear_trigger,
     parse_data,
     write_back,
 )
+from freezeframe.capture.registers.trigger_term import ALL_KINDS, PARTS, Term
 
 WORD_KINDS = {
     "HEAD": 1,

@@ -13,32 +13,11 @@ from freezeframe.capture.errors import InputError, TargetError
 from freezeframe.capture.folder.content import DeviceCapture
 from freezeframe.capture.registers.access import Device, Recorder
 from freezeframe.capture.registers.layouts import HEADER, Kind, PacketType
+from freezeframe.capture.registers.trigger_term import ALL_KINDS, PARTS, Term
 
-ALL_KINDS = 0xFFFF
 _WORD = (1 << 64) - 1
-PARTS = ("value_lo", "value_hi", "mask_lo", "mask_hi", "kinds")
 _TRIES = 8
 _PAUSE_S = 0.002
-
-
-@dataclass(frozen=True, slots=True)
-class Term:
-    """A word is the same as the term when its kind is among ``kinds`` (one bit each) and its data equal ``value`` in
-    the bits of ``mask``.
-    """
-
-    value: int = 0
-    mask: int = 0
-    kinds: int = ALL_KINDS
-
-    def fits(self, kind: int, data: int) -> bool:
-        """Return whether a word is the same as the term."""
-        return bool(self.kinds >> kind & 1) and not (data ^ self.value) & self.mask
-
-    def words(self) -> tuple[int, int, int, int, int]:
-        """Return what stands in the term's registers, in their order."""
-        low = 0xFFFFFFFF
-        return self.value & low, self.value >> 32, self.mask & low, self.mask >> 32, self.kinds
 
 
 @dataclass(frozen=True, slots=True)

@@ -105,6 +105,7 @@ def _one(
         packets_around(card, best),
     ]
     for title, lines in (
+        ("What fired", [part.text for part in explanation.fired]),
         ("Looked at", explanation.looked_at),
         ("What the card logged", explanation.logged),
         ("Histograms", explanation.histograms),

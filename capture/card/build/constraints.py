@@ -36,6 +36,7 @@ CROSSINGS = (
     Crossing("out_of", "ff_time_told", ("at", "parity"), "stand still behind the toggle that tells of them"),
     Crossing("into", "ff_card_pairs", ("number_q",), "another device's time line, changed with its toggle"),
     Crossing("out_of", "ff_trigger_table", ("table_q",), "filled before the trigger is on"),
+    Crossing("out_of", "ff_card_trigger_port", ("wanted_q",), "written before the trigger is on", ("wanted",)),
     Crossing("out_of", "ff_card_core", ("post_q", "kinds_q"), "written before the arm", ("cfg_post", "cfg_kinds")),
     Crossing("into", "ff_trace_memory", ("rd_record",), "read while frozen; of block RAM there is no such path"),
 )  # fmt: skip

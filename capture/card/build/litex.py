@@ -18,6 +18,9 @@ def litex_module(card: ElaboratedCard) -> str:
     )
     taps = "".join(_tap(tap) for tap in card.taps)
     wires = "".join(f'            i_{port}=wires["{port}"],\n' for port, _, _ in wire_ports(card))
+    pin, signal = "", ""
+    if card.said.trigger.pin:
+        pin, signal = "i_trigger_pin=self.trigger_pin, ", "\n        self.trigger_pin = Signal()"
     return f'''"""The recorder of card {card.name} in a LiteX SoC, made by 'freezeframe card build'.
 
     self.ff = {title}(platform, taps={{{", ".join(f'"{tap.name}": ...' for tap in card.taps[:2])}}})
@@ -45,7 +48,7 @@ class {title}(LiteXModule):
     def __init__(self, platform, taps, wires=None, domains=None, boot_nonce=None):
         wires, domains = wires or {{}}, domains or {{}}
         self.bus = wishbone.Interface(data_width=32, adr_width=30, addressing="word")
-        self.frozen, self.hold = Signal(), Signal()
+        self.frozen, self.hold = Signal(), Signal(){signal}
         line = Signal(33)
         if boot_nonce is None:
             boot_nonce, accessed = Signal(32, reset_less=True), Signal()
@@ -62,7 +65,7 @@ class {title}(LiteXModule):
             i_wb_cyc=self.bus.cyc, i_wb_stb=self.bus.stb, i_wb_we=self.bus.we, i_wb_adr=self.bus.adr,
             i_wb_dat_w=self.bus.dat_w, i_wb_sel=self.bus.sel, o_wb_ack=self.bus.ack, o_wb_err=self.bus.err,
             o_wb_dat_r=self.bus.dat_r,
-{taps}{wires}            i_trigger_in=0, i_cross_in=0, i_time_in=line, o_time_out=line,
+{taps}{wires}            i_trigger_in=0, {pin}i_cross_in=0, i_time_in=line, o_time_out=line,
             o_hold=self.hold, o_frozen=self.frozen,
         )
 

@@ -28,6 +28,7 @@ _FEATURES = {
     Feature.HISTOGRAMS: "histograms",
     Feature.HOLD: "the card can be held while it is frozen",
     Feature.TIME_PAIRS: "pairs that relate each clock to the bus clock",
+    Feature.TRIGGER_STEPS: "a trigger of several terms and steps, a timer, a pin",
 }
 _ACCESS = {"r": "read", "w": "write", "rw": "read, write"}
 

@@ -79,6 +79,8 @@ def top_ports(card: ElaboratedCard) -> list[str]:
     for tap in card.taps:
         ports += [f"input  wire {vector(width)}{port}" for port, width in stream_ports(tap)]
     ports += [f"input  wire {vector(width)}{port}" for port, width, _ in wire_ports(card)]
+    if card.said.trigger.pin:
+        ports.append("input  wire trigger_pin")
     ports += [
         "input  wire trigger_in", "output wire trigger_out", "input  wire cross_in", "output wire cross_out",
         "input  wire [32:0] time_in", "output wire [32:0] time_out", "output wire hold", "output wire frozen",
@@ -132,7 +134,7 @@ def recorder_wires(tap: ElaboratedTap) -> str:
     """Return the wires by which a recorder tells of itself: a tap's, or the event log's."""
     name, slot_w = tap.name, (tap.said.depth - 1).bit_length()
     return f"""    wire [{slot_w - 1}:0] {name}_write_ptr;
-    wire {name}_wrapped, {name}_closed, {name}_fire, {name}_word_valid;
+    wire {name}_wrapped, {name}_closed, {name}_word_valid;
     wire [31:0] {name}_stored, {name}_offered;
     wire [3:0] {name}_word_kind;
     wire [63:0] {name}_word_data;"""

@@ -20,6 +20,7 @@ from freezeframe.capture.card.build.ports import (
     stream,
     top_ports,
 )
+from freezeframe.capture.card.build.trigger import fires, trigger, unused_trigger
 from freezeframe.capture.card.elaborated import ElaboratedCard, ElaboratedClock, ElaboratedTap
 from freezeframe.capture.card.finding import rom_words
 from freezeframe.capture.card.recording import built_features
@@ -44,7 +45,7 @@ def verilog_top(card: ElaboratedCard) -> str:
     parts += [_clock(card, clock) for clock in card.clocks]
     parts += [_tap(card, tap) for tap in card.taps]
     parts += event_log(card)
-    parts += [_trigger(card, tap) for tap in card.recorders]
+    parts += trigger(card)
     for cause in card.causes:
         if cause.said is not None and cause.said.check:
             parts.append(f"    wire cause_{cause.name};")
@@ -88,10 +89,8 @@ def _shared(card: ElaboratedCard) -> str:
     lanes, taps = card.memories, len(card.recorders)
     return f"""    localparam CAUSES = {causes_width(card)}, CLOCKS = {len(names) + spare}, POST_W = {POST_W};
     wire [32:0] line = time_in;
-    wire arm_toggle, level, trigger_agrees;
+    wire arm_toggle, level;
     wire [CAUSES-1:0] cause_mask;
-    wire [13:0] trigger_shift;
-    wire [{taps - 1}:0] trigger_on;
     wire [{lanes - 1}:0] rd_en;
     wire [15:0] rd_slot;
     wire [{72 * lanes - 1}:0] rd_record;
@@ -135,8 +134,8 @@ def _raised(card: ElaboratedCard, bit: int, clock: ElaboratedClock) -> str:
     """Return what raises a cause in a clock's domain."""
     cause = card.causes[bit]
     if cause.name == "trigger":
-        fires = [f"{tap.name}_fire" for tap in card.recorders if tap.clock is clock]
-        return " || ".join(fires + ([] if clock.number else ["trigger_in"])) or "1'b0"
+        raising = fires(card, clock) + ([] if clock.number else ["trigger_in"])
+        return " || ".join(raising) or NONE
     if cause.said is None:
         return "1'b0"
     if cause.said.wire:
@@ -163,15 +162,6 @@ def _tap(card: ElaboratedCard, tap: ElaboratedTap) -> str:
         .rd_clk(clk_{card.clocks[0].name}),
         .rd_en(rd_en[{lanes.start} +: {len(lanes)}]), .rd_slot(rd_slot[{slot_w - 1}:0]),
         .rd_record(rd_record[{72 * lanes.start} +: {72 * len(lanes)}])
-    );"""
-
-
-def _trigger(card: ElaboratedCard, tap: ElaboratedTap) -> str:
-    name, c, n = tap.name, tap.clock.name, tap.number
-    return f"""    ff_card_trigger i_trigger_{name} (
-        .bus_clk(clk_{card.clocks[0].name}), .shift(trigger_shift), .agrees(trigger_agrees), .on(trigger_on[{n}]),
-        .clk(clk_{c}), .rst(rst_{c}), .arm(arm_{c}), .word_valid({name}_word_valid), .word_kind({name}_word_kind),
-        .word_data({name}_word_data), .fire({name}_fire)
     );"""
 
 
@@ -230,7 +220,8 @@ def _core(card: ElaboratedCard) -> Iterator[str]:
         .far_at({joined([f"far_at_{name}" for name in far] or ["64'd0"])}),
         .cfg_post(cfg_post), .cfg_kinds(cfg_kinds), .tap_write_ptr({joined(pointers)}),
         {of_taps},
-        .trigger_shift(trigger_shift), .trigger_agrees(trigger_agrees), .trigger_on(trigger_on),
+        .trigger_write(trigger_write), .trigger_wdata(trigger_wdata), .trigger_known(trigger_known),
+        .trigger_writable(trigger_writable), .trigger_rdata(trigger_rdata),
         .rd_en(rd_en), .rd_slot(rd_slot), .rd_record(rd_record), .sel_counts(sel_counts), .win_addr(win_addr),
         .counts_ack(counts_ack), .counts_err(counts_err), .counts_rdata(counts_rdata),
         .cfg_snapshot_log2(snapshot_log2), .stat_snapshot_seq(snapshot_seq), .rom_word(rom_word), .rom_data(rom_data),
@@ -238,16 +229,15 @@ def _core(card: ElaboratedCard) -> Iterator[str]:
         .time_in(line), .time_out(time_out),
         .hold(hold), .frozen(frozen), .held(hold)
     );"""
-    fires = " || ".join(f"{tap.name}_fire" for tap in card.recorders if tap.clock.number == 0)
-    yield f"    assign trigger_out = {fires or NONE};"
+    own = " || ".join(fires(card, card.clocks[0]))
+    yield f"    assign trigger_out = {own or NONE};"
     unused = [
         f"cause_{c.name}_checked"
         for c in card.causes
         if c.said is not None and c.said.check == "fcs"
     ]
-    unused += [f"{name}_{clock.name}" for clock in card.clocks for name in _SHARED] + unused_counts(
-        card
-    )
+    unused += [f"{name}_{clock.name}" for clock in card.clocks for name in _SHARED]
+    unused += unused_counts(card) + unused_trigger(card)
     unused += [
         "ended",
         "rd_slot",

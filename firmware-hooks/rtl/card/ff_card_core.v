@@ -24,7 +24,7 @@ module ff_card_core #(
     parameter COUNTERS = 0, BANK = 0,                         // as id.counters tells
     parameter HISTOGRAMS = 0,
     parameter ROM_WORDS = 0,
-    parameter WITH_CRC = 1, WITH_TRIGGER = 1,
+    parameter WITH_CRC = 1,
     parameter [31:0] MAX_BURST = 255, CROSS_LATENCY = 32, POST_DRAIN = 1024, SYNC_PERIOD = 4096,
     parameter POST_W = 16,                                    // bits of tap.post that count, 8..32
     parameter TIME_W = 64                                     // 40..64
@@ -57,12 +57,14 @@ module ff_card_core #(
     input  wire [TAPS*16-1:0] tap_write_ptr,
     input  wire [TAPS-1:0]    tap_wrapped, tap_closed,
     input  wire [TAPS*32-1:0] tap_stored, tap_offered,
-    output wire [13:0]        trigger_shift,
-    output wire               trigger_agrees,
-    output wire [TAPS-1:0]    trigger_on,
     output wire [MEMORIES-1:0] rd_en,
     output wire [15:0]        rd_slot,
     input  wire [MEMORIES*72-1:0] rd_record,
+    // trigger: 0x140 to 0x1ff, ff_card_trigger_port; a write begins where trigger_write is up
+    output wire               trigger_write,
+    output wire [31:0]        trigger_wdata,
+    input  wire               trigger_known, trigger_writable,
+    input  wire [31:0]        trigger_rdata,
     // counters, bank and histograms: 0x4000 to 0x7fff, answered elsewhere
     output wire               sel_counts,
     output wire [13:0]        win_addr,
@@ -178,40 +180,6 @@ module ff_card_core #(
             tap_data = addr_q[2] ? {16'd0, kinds_q[16*t +: 16]} : {{32-POST_W{1'b0}}, post_q[POST_W*t +: POST_W]};
     end
 
-    // -- trigger: one term, in the tables of every tap ---------------------------------------------------------------------------
-    reg         enable_q;
-    reg  [5:0]  trigger_tap_q;
-    reg  [159:0] term_q;              // value_lo, value_hi, mask_lo, mask_hi, kinds
-    wire        term = WITH_TRIGGER != 0 && below && addr_q[13:4] == 10'h14 && addr_q[3:2] != 2'd0;
-    wire        term_last = WITH_TRIGGER != 0 && below && (addr_q[13:2] == 12'h054 || addr_q[13:2] == 12'h055);
-    wire [2:0]  term_number = addr_q[4:2] - 3'd1;
-    wire        trigger = WITH_TRIGGER != 0 && below && addr_q[13:2] == 12'h050;
-    generate if (WITH_TRIGGER != 0) begin : g_trigger
-        wire [2:0] word;
-        wire [4:0] number_of_bit;
-        wire       unused_turn, busy, loaded;
-        wire       load = fresh_q && we_q && (term || term_last);
-        reg        load_q;
-        always @(posedge clk) load_q <= load;
-        wire [31:0] asked = word[2] ? term_q[159:128] : term_q[32*word[1:0] +: 32];
-        ff_trigger_fill i_fill (
-            .clk(clk), .rst(rst), .load(load_q), .cfg_turn(unused_turn), .cfg_word(word), .cfg_number(number_of_bit),
-            .cfg_bit(asked[number_of_bit]), .shift(trigger_shift), .agrees(trigger_agrees), .stat_busy(busy), .stat_loaded(loaded)
-        );
-        genvar k;
-        for (k = 0; k < TAPS; k = k + 1) begin : g_on
-            localparam [5:0] SELF = k;
-            reg on_q;
-            always @(posedge clk) on_q <= enable_q && loaded && !load && !load_q && trigger_tap_q == SELF && !rst;
-            assign trigger_on[k] = on_q;
-        end
-        wire unused = &{1'b0, unused_turn, busy};
-    end else begin : g_no_trigger
-        assign trigger_shift = 14'd0;
-        assign trigger_agrees = 1'b0;
-        assign trigger_on = {TAPS{1'b0}};
-    end endgenerate
-
     // -- registers that are held here ---------------------------------------------------------------------------------------------
     reg         hold_q;
     reg  [31:0] errors_q, error_addr_q;
@@ -219,8 +187,6 @@ module ff_card_core #(
         if (writes && addr_q[13:0] == 14'h118) mask_q <= wdata_q[CAUSES-1:0];
         if (writes && addr_q[13:0] == 14'h11C) hold_q <= wdata_q[0];
         if (writes && addr_q[13:0] == 14'h120) cfg_snapshot_log2 <= |wdata_q[31:6] ? 6'd63 : wdata_q[5:0];
-        if (fresh_q && we_q && trigger) {enable_q, trigger_tap_q} <= {wdata_q[0], wdata_q[13:8]};
-        if (fresh_q && we_q && (term || term_last)) term_q[32*term_number +: 32] <= wdata_q;
         if (writes && cfg_tap) begin
             if (addr_q[2]) kinds_q[16*tap +: 16] <= wdata_q[15:0];
             else post_q[POST_W*tap +: POST_W] <= |(wdata_q >> POST_W) ? {POST_W{1'b1}} : wdata_q[POST_W-1:0];
@@ -230,8 +196,6 @@ module ff_card_core #(
             mask_q <= CAUSE_RESET;
             hold_q <= 1'b0;
             cfg_snapshot_log2 <= 6'd16;
-            {enable_q, trigger_tap_q} <= 7'd0;
-            term_q <= 160'd0;
             post_q <= {TAPS{{{POST_W-7{1'b0}}, 7'd64}}};
             kinds_q <= {TAPS*16{1'b1}};
             {errors_q, error_addr_q} <= 64'd0;
@@ -297,12 +261,11 @@ module ff_card_core #(
             14'h12C: plain = {{32-CLOCKS{1'b0}}, closed};
             14'h130: plain = crc_done;
             default: begin
-                known = is_clk_hz || cfg_tap || trigger || term || term_last;
-                writable = cfg_tap || trigger || term || term_last;
+                known = is_clk_hz || cfg_tap || (below && trigger_known);
+                writable = cfg_tap || (below && trigger_writable);
                 for (c = 0; c < CLOCKS; c = c + 1) if (is_clk_hz && {27'd0, clock} == c) plain = plain | CLK_HZ[32*c +: 32];
                 if (cfg_tap) plain = tap_data;
-                if (trigger) plain = {18'd0, trigger_tap_q, 7'd0, enable_q};
-                if (term || term_last) plain = term_q[32*term_number +: 32];
+                if (trigger_known) plain = trigger_rdata;
             end
         endcase
         if (addr_q[1:0] != 2'd0) known = 1'b0;
@@ -315,6 +278,8 @@ module ff_card_core #(
     assign rom_word = addr_q[14:2];
     assign sel_counts = read && counts && COUNTERS + BANK + HISTOGRAMS != 0;
     assign win_addr = addr_q[13:0];
+    assign trigger_write = writes;
+    assign trigger_wdata = wdata_q;
     wire elsewhere = trace || crc || rom_exists || (pairs && !we_q) || (status && !we_q) || (counts && COUNTERS + BANK + HISTOGRAMS != 0);
     wire here = busy_q && !s_ack && (we_q || !elsewhere);
     wire refused = !known || (we_q ? !writable : !readable);

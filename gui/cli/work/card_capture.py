@@ -139,6 +139,7 @@ def _explanation_text(folder: CardFolder, device: CardCapture, found: CardExplan
     parts = [
         f"{printable(folder_name(folder.path))}, {device.name} ({device.card.name}): {found.answer}, {frozen}"
     ]
+    parts += bulleted("What fired", [part.text for part in found.fired])
     parts += [finding_text(finding, counted=False) for finding in found.findings]
     parts += bulleted("What the card logged up to its cause", found.logged)
     parts += bulleted("Histograms since the arm", found.histograms)

@@ -10,8 +10,13 @@ from typing import Any
 from freezeframe.capture.card.device import CardDevice
 from freezeframe.capture.custody.giving_up import Armed, arm_over, refuse_loss
 from freezeframe.capture.errors import InputError
+from freezeframe.capture.recorder.card_steps import (
+    clear_step_trigger,
+    has_steps,
+    read_step_trigger,
+    set_step_trigger,
+)
 from freezeframe.capture.recorder.card_trigger import (
-    kinds_at,
     parse_card_term,
     read_card_trigger,
     set_card_trigger,
@@ -25,20 +30,23 @@ from freezeframe.capture.recorder.trigger import (
     set_trigger,
 )
 from freezeframe.capture.registers.access import Device, device_of
+from freezeframe.gui.asked_trigger import Asked
 from freezeframe.gui.cli.output import emit_json, hex_word, table
 from freezeframe.gui.cli.work.given_up import given_up_document, given_up_lines
 from freezeframe.gui.cli.work.session import open_recorders
+from freezeframe.gui.cli.work.step_trigger_text import (
+    card_kind_names,
+    step_trigger_document,
+    step_trigger_text,
+)
+from freezeframe.gui.trigger_steps import step_trigger
 
 
 def trigger(
     target: str,
     name: str,
-    tap: str | None,
-    terms: Sequence[str],
-    count: int,
-    limit_cycles: int,
+    asked: Asked,
     *,
-    edge: bool,
     off: bool,
     arm: bool,
     discard: bool,
@@ -52,46 +60,65 @@ def trigger(
         RecorderStateError: arming would lose a frozen recording that this host has not kept; nothing was written.
     """
     armed: Armed | None = None
-    names: Callable[[int], Sequence[str]] = kind_names
     with open_recorders(target, log) as devices:
         device = device_of(devices, name)
         if arm:
             refuse_loss(devices, discard=discard)
-        if isinstance(device, CardDevice):
-            if len(terms) > 1 or count != 1 or limit_cycles or edge:
-                raise InputError(
-                    f"{target}: the trigger of a card that is described by a file has one term: leave out "
-                    "--then, --count, --limit and --edge"
-                )
-            term = parse_card_term(terms[0]) if terms else None
-            if off:
-                clear_trigger(device)
-            elif tap is not None and term is not None:
-                set_card_trigger(device, tap, term)
-            read_back = read_card_trigger(device)
-            names = partial(_card_kind_names, read_back.tap)
+        if isinstance(device, CardDevice) and has_steps(device):
+            text, document = _of_steps(device, asked, off=off)
         else:
-            if not isinstance(device, Device):
-                raise TypeError(f"{device.name} is a device of another map")
-            if off:
-                clear_trigger(device)
-            elif tap is not None:
-                wanted = tuple(map(parse_term, terms))
-                set_trigger(device, Trigger(tap, wanted, count, limit_cycles, edge))
-            read_back = read_trigger(device)
+            asked.once()
+            text, document = _simple(device, asked, target, off=off)
         if not json:
-            print(_text(name, read_back, names))
+            print(text)
         if arm:
             armed = arm_over(devices, by="trigger --arm", discard=discard)
     if json:
         more = {} if armed is None else given_up_document(armed)
-        emit_json(
-            {"target": target, "device": name, **_document(read_back, names), "armed": arm, **more}
-        )
+        emit_json({"target": target, "device": name, **document, "armed": arm, **more})
     elif armed is not None:
         print("armed")
         for line in given_up_lines(armed):
             print(line)
+
+
+def _simple(
+    device: Device | CardDevice, asked: Asked, target: str, *, off: bool
+) -> tuple[str, dict[str, Any]]:
+    """Set and read the trigger of one tap; return it as text and as JSON."""
+    names: Callable[[int], Sequence[str]] = kind_names
+    tap, terms = asked.on[0] if asked.on else None, [*asked.terms, *asked.then]
+    if isinstance(device, CardDevice):
+        if len(terms) > 1 or asked.count != 1 or asked.limit_cycles or asked.edge:
+            raise InputError(
+                f"{target}: the trigger of a card that is described by a file has one term, where it was built "
+                "without steps: leave out --then, --count, --limit and --edge"
+            )
+        term = parse_card_term(terms[0]) if terms else None
+        if off:
+            clear_trigger(device)
+        elif tap is not None and term is not None:
+            set_card_trigger(device, tap, term)
+        read_back = read_card_trigger(device)
+        names = partial(card_kind_names, read_back.tap)
+    else:
+        if off:
+            clear_trigger(device)
+        elif tap is not None:
+            wanted = tuple(map(parse_term, terms))
+            set_trigger(device, Trigger(tap, wanted, asked.count, asked.limit_cycles, asked.edge))
+        read_back = read_trigger(device)
+    return _text(device.name, read_back, names), _document(read_back, names)
+
+
+def _of_steps(device: CardDevice, asked: Asked, *, off: bool) -> tuple[str, dict[str, Any]]:
+    """Set and read the trigger of a card with steps; return it as text and as JSON."""
+    if off:
+        clear_step_trigger(device)
+    elif asked.anything:
+        set_step_trigger(device, step_trigger(asked))
+    found = read_step_trigger(device)
+    return step_trigger_text(device.name, found), step_trigger_document(found)
 
 
 def _document(trigger: Trigger, names: Callable[[int], Sequence[str]]) -> dict[str, Any]:
@@ -110,10 +137,6 @@ def _document(trigger: Trigger, names: Callable[[int], Sequence[str]]) -> dict[s
             for term in trigger.terms
         ],
     }
-
-
-def _card_kind_names(tap: str, kinds: int) -> list[str]:
-    return [name for name, kind in kinds_at(tap).items() if kinds >> kind & 1]
 
 
 def _text(name: str, trigger: Trigger, names: Callable[[int], Sequence[str]]) -> str:

@@ -26,8 +26,8 @@ from freezeframe.capture.folder.opening import open_capture
 from freezeframe.capture.recorder.control import arm_all, freeze_all
 from freezeframe.capture.recorder.pull import pull
 from freezeframe.capture.recorder.state import read_state
-from freezeframe.capture.recorder.trigger import Term
 from freezeframe.capture.registers.access import open_devices
+from freezeframe.capture.registers.trigger_term import Term
 from freezeframe.capture.targets.logged import LoggedTarget
 from freezeframe.emulator.card_image import SERVED, CardImage
 from freezeframe.emulator.serve import serve_card

@@ -6,7 +6,6 @@ import pytest
 
 from freezeframe.capture.errors import InputError, TargetError
 from freezeframe.capture.recorder.trigger import (
-    Term,
     Trigger,
     clear_trigger,
     parse_term,
@@ -14,6 +13,7 @@ from freezeframe.capture.recorder.trigger import (
     set_trigger,
 )
 from freezeframe.capture.registers.access import open_devices
+from freezeframe.capture.registers.trigger_term import Term
 from freezeframe.emulator.target import EmulatorTarget
 from tests.capture.recorder.test_provoke import LosesAllWrites, LosesEveryOtherWrite
 from tests.emulator.reading import packets_of, pair
