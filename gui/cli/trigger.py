@@ -98,7 +98,7 @@ def run(
     """
     asked = Asked(on or (), term or (), then or (), step or (), count, limit, edge, pin or "")
     if off and asked.anything:
-        raise InputError("--off and what it is to be set to contradict each other")
+        raise InputError("--off and --on contradict each other")
     if bool(asked.on) != bool(asked.terms):
         raise InputError("a trigger needs both --on TAP and --term TERM")
     if asked.then and not asked.terms:

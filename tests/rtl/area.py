@@ -182,6 +182,8 @@ def _options() -> list[tuple[str, Area]]:
 
 
 _TAP: Mapping[str, object] = {"POST_W": 32}
+_NO_OPTION: Mapping[str, object] = {"STEPS": 1, "COUNT_W": 0, "TIMER_W": 0, "PIN": 0}
+_ONE_STEP: Mapping[str, object] = {"STEPS": 1, "COUNT_W": 0, "TIMER_W": 0}
 CARD_BLOCKS: list[tuple[str, str, Mapping[str, object]]] = [
     ("tap of 64 bits, no keep", "ff_card_tap", {**_TAP, "BITS": 64, "KEEP": 0}),
     ("tap of 64 bits, keep tail, user", "ff_card_tap", {**_TAP, "BITS": 64, "USER_W": 1}),
@@ -197,6 +199,35 @@ CARD_BLOCKS: list[tuple[str, str, Mapping[str, object]]] = [
     ("a clock beside the bus's", "ff_card_domain", {"CAUSES": 12}),
     ("FCS check, 64 bits", "ff_check_fcs", {"BITS": 64}),
     ("FCS check, 512 bits", "ff_check_fcs", {"BITS": 512}),
+    ("trigger at a tap, one term, without steps", "ff_card_trigger", {}),
+    ("trigger at a tap of steps, one term", "ff_card_trigger_tap", {"TERMS": 1}),
+    ("the same, two terms", "ff_card_trigger_tap", {"TERMS": 2}),
+    ("the same, three terms", "ff_card_trigger_tap", {"TERMS": 3}),
+    ("the same, four terms", "ff_card_trigger_tap", {"TERMS": 4}),
+    ("registers of a trigger without steps, two taps", "ff_card_trigger_port", {}),
+    ("the same, one term, one step, no count, timer or pin", "ff_card_trigger_port", _ONE_STEP),
+    ("the same, four terms", "ff_card_trigger_port", {**_ONE_STEP, "TERMS": 4}),
+    ("the same as one term, three steps", "ff_card_trigger_port", {**_ONE_STEP, "STEPS": 3}),
+    (
+        "the same, counts of 16 bits",
+        "ff_card_trigger_port",
+        {**_ONE_STEP, "STEPS": 3, "COUNT_W": 16},
+    ),
+    ("steps of a trigger, two taps: one step alone", "ff_card_trigger_sequence", _NO_OPTION),
+    ("the same, two steps", "ff_card_trigger_sequence", {**_NO_OPTION, "STEPS": 2}),
+    ("the same, three steps", "ff_card_trigger_sequence", {**_NO_OPTION, "STEPS": 3}),
+    (
+        "three steps with counts of 16 bits",
+        "ff_card_trigger_sequence",
+        {**_NO_OPTION, "STEPS": 3, "COUNT_W": 16},
+    ),
+    (
+        "three steps with a timer of 24 bits",
+        "ff_card_trigger_sequence",
+        {**_NO_OPTION, "STEPS": 3, "TIMER_W": 24},
+    ),
+    ("three steps with a pin", "ff_card_trigger_sequence", {**_NO_OPTION, "STEPS": 3, "PIN": 1}),
+    ("three steps with all three", "ff_card_trigger_sequence", {}),
     ("four counters of two clocks", "ff_count_bank", {"COUNT": 4, "DOMAINS": 2}),
 ]
 

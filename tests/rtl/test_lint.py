@@ -107,6 +107,17 @@ ENDS: dict[str, list[Parameters]] = {
     "ff_card_status": [{"TAPS": 1}, {"TAPS": 64, "CLOCKS": 32}],
     "ff_card_tap": [{"BITS": 8, "KEEP": 0}, {"BITS": 1024, "KEEP": 2, "USER_W": 8, "FAST": 1}],
     "ff_card_trigger": [{}],
+    "ff_card_trigger_port": [
+        {"TAPS": 1},
+        {"TAPS": 64, "TERMS": 4, "STEPS": 3, "COUNT_W": 32, "TIMER_W": 32, "PIN": 1},
+        {"TERMS": 2, "STEPS": 1, "COUNT_W": 0, "TIMER_W": 0},
+    ],
+    "ff_card_trigger_sequence": [
+        {"TAPS": 1, "STEPS": 1, "COUNT_W": 0, "TIMER_W": 0, "PIN": 0},
+        {"TAPS": 64, "COUNT_W": 32, "TIMER_W": 32},
+        {"COUNT_W": 1, "TIMER_W": 1},
+    ],
+    "ff_card_trigger_tap": [{"TERMS": 1}, {"TERMS": 4}],
     "ff_card_words": [{"WORDS": 128, "CLOCKS": 32}, {}],
     "ff_tap_beats": [{"BITS": 8, "KEEP": 2, "LOOSE": 1}, {"BITS": 1024, "LAST": 0}],
     "ff_tap_summary": [{"BITS": 8, "KEEP": 0}, {"BITS": 1024, "KEEP": 2}],

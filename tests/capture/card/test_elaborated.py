@@ -164,6 +164,7 @@ Counter: counts="" tap="" wire="" clock="" means="" unit="" bits=32 doc=""
 Bank: bits=32 clock="" unit="" doc=""
 Event: wire="" value="" bits=32 clock="" doc=""
 States: wire="" clock="" doc=""
+Trigger: terms=1 steps=0 count_bits=16 timer_bits=24 pin=false
 FlowControl: scheme="none" unit_words=1 flows=1 fifo_words=0
 Law: minus=[] least=0 most=0 title="" scope="device" modulus="" needs=[] doc=""
 Transport: bus="axi4-lite" base=0
