@@ -101,6 +101,20 @@ module ff_card_trigger_port #(
     generate for (k = 0; k < TERMS; k = k + 1) begin : g_term
         localparam [1:0] TERM = k;
         assign shift[14*k +: 14] = turn & {14{filled_q == TERM}};
+        wire mine = write && has_term && number == TERM;
+        always @(posedge clk) begin
+            if (load && lowest == TERM) dirty_q[k] <= 1'b0;
+            if (mine && part == 3'd0) tap_q[6*k +: 6] <= wdata[13:8];
+            if (mine && part != 3'd0) begin
+                term_q[160*k + 32*({29'd0, part} - 32'd1) +: 32] <= wdata;
+                dirty_q[k] <= 1'b1;
+            end
+            if (rst) begin
+                tap_q[6*k +: 6] <= 6'd0;
+                term_q[160*k +: 160] <= 160'd0;
+                dirty_q[k] <= 1'b1;
+            end
+        end
         for (n = 0; n < TAPS; n = n + 1) begin : g_on
             localparam [5:0] SELF = n;
             reg on_q;
@@ -108,27 +122,10 @@ module ff_card_trigger_port #(
             assign on[TERMS*n + k] = on_q;
         end
     end endgenerate
-    integer i;
     always @(posedge clk) begin
-        for (i = 0; i < TERMS; i = i + 1) begin
-            if (load && lowest == i[1:0]) dirty_q[i] <= 1'b0;
-            if (write && has_term && number == i[1:0]) begin
-                if (part == 3'd0) tap_q[6*i +: 6] <= wdata[13:8];
-                else begin
-                    term_q[160*i + 32*({29'd0, part} - 32'd1) +: 32] <= wdata;
-                    dirty_q[i] <= 1'b1;
-                end
-            end
-        end
         if (load) filled_q <= lowest;
         if (write && has_term && number == 2'd0 && part == 3'd0) enable_q <= wdata[0];
-        if (rst) begin
-            enable_q <= 1'b0;
-            tap_q <= {6*TERMS{1'b0}};
-            term_q <= {160*TERMS{1'b0}};
-            dirty_q <= {TERMS{1'b1}};
-            filled_q <= 2'd0;
-        end
+        if (rst) {enable_q, filled_q} <= 3'd0;
     end
 
     // -- steps, timer, pin -------------------------------------------------------------------------------------------------------
@@ -152,32 +149,34 @@ module ff_card_trigger_port #(
             any = 16'd0;
             for (s = 0; s < STEPS; s = s + 1) if (s[1:0] <= last_q) any = any | when_q[16*s +: 16];
         end
+        genvar g;
+        for (g = 0; g < STEPS; g = g + 1) begin : g_step
+            localparam [1:0] STEP = g;
+            always @(posedge clk) begin
+                if (write && of_step && step == STEP && item == 2'd0) begin
+                    when_q[16*g +: 16] <= wdata[15:0];
+                    mode_q[2*g +: 2] <= TIMER_W == 0 ? 2'd0 : wdata[17:16];
+                end
+                if (rst) {when_q[16*g +: 16], mode_q[2*g +: 2]} <= {16'hAAAA, 2'd0}; // term 0, whatever the others say
+            end
+        end
         always @(posedge clk) begin
             wanted_q <= any;
-            for (s = 0; s < STEPS; s = s + 1) if (write && of_step && step == s[1:0] && item == 2'd0) begin
-                when_q[16*s +: 16] <= wdata[15:0];
-                mode_q[2*s +: 2] <= TIMER_W == 0 ? 2'd0 : wdata[17:16];
-            end
             if (write && of_all && item == 2'd0) last_q <= {30'd0, wdata[1:0]} < STEPS ? wdata[1:0] : 2'd0;
-            if (rst) begin
-                last_q <= 2'd0;
-                when_q <= {STEPS{16'hAAAA}};    // term 0, whatever the others say
-                mode_q <= {2*STEPS{1'b0}};
-            end
+            if (rst) last_q <= 2'd0;
         end
     end
     if (STEPS != 0 && COUNT_W != 0) begin : g_count
-        reg [COUNT_W*HELD-1:0] count_q;
-        integer c;
-        always @(posedge clk) begin
-            for (c = 0; c < HELD; c = c + 1)
-                if (write && of_step && step == c[1:0] && item == 2'd1) count_q[COUNT_W*c +: COUNT_W] <= wdata[COUNT_W-1:0];
-            if (rst) count_q <= {COUNT_W*HELD{1'b0}};
-        end
         genvar h;
         for (h = 0; h < HELD; h = h + 1) begin : g_step
-            if (COUNT_W == 32) assign counts[32*h +: 32] = count_q[32*h +: 32];
-            else assign counts[32*h +: 32] = {{32-COUNT_W{1'b0}}, count_q[COUNT_W*h +: COUNT_W]};
+            localparam [1:0] STEP = h;
+            reg [COUNT_W-1:0] count_q;
+            always @(posedge clk) begin
+                if (write && of_step && step == STEP && item == 2'd1) count_q <= wdata[COUNT_W-1:0];
+                if (rst) count_q <= {COUNT_W{1'b0}};
+            end
+            if (COUNT_W == 32) assign counts[32*h +: 32] = count_q;
+            else assign counts[32*h +: 32] = {{32-COUNT_W{1'b0}}, count_q};
         end
     end else begin : g_no_count
         assign counts = {32*HELD{1'b0}};

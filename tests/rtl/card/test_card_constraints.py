@@ -65,6 +65,7 @@ def pair(tmp_path_factory: pytest.TempPathFactory) -> Design:
         text = re.sub(
             r"depth = \d+", "depth = 16", CARDS[of].read_text()
         )  # the paths are the same ones
+        text += "[trigger]\nterms = 2\nsteps = 2\npin = true\n" * (name == "a")
         (folder / f"{name}.toml").write_text(text)
         card, top = written(folder / f"{name}.toml", folder / name)
         cards[f"i_{name}"] = card
