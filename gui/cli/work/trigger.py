@@ -68,6 +68,8 @@ def trigger(
             text, document = _of_steps(device, asked, off=off)
         else:
             asked.once()
+            if not isinstance(device, Device | CardDevice):
+                raise TypeError(f"{device.name} is a device of another map")
             text, document = _simple(device, asked, target, off=off)
         if not json:
             print(text)
