@@ -146,12 +146,16 @@ def _checked(terms: Terms, law: CardLaw, subject: Subject) -> Checked:
 
 def _unwrapped(balance: int, law: CardLaw, view: CaptureView, subject: Subject) -> int:
     """Return a difference of counts that wrap as the smallest number, of either sign, that it can stand for."""
-    if not law.modulus:
-        return balance
-    device = view.device(subject.device)
-    bits = 32 if law.modulus == "word" or device is None else device.identity.flows_credit_w
+    bits = width_of(law, view, subject)
     half = 1 << bits >> 1
-    return (balance + half) % (1 << bits) - half
+    return (balance + half) % (1 << bits) - half if bits else balance
+
+
+def width_of(law: CardLaw, view: CaptureView, subject: Subject) -> int:
+    """Return after how many bits the counts of a law wrap; 0 where they never do."""
+    if law.modulus == "credit" and (device := view.device(subject.device)) is not None:
+        return device.identity.flows_credit_w
+    return {"": 0, "sequence": 16}.get(law.modulus, 32)
 
 
 def _sum_text(terms: Sequence[Term], balance: int, least: int | None, most: int | None) -> str:

@@ -32,10 +32,10 @@ from freezeframe.analyzers.credits.flow_history import (
     flow_history,
     history_at_freeze,
 )
-from freezeframe.analyzers.credits.ledger import FlowAccount
+from freezeframe.analyzers.credits.ledger import FlowAccount, described_packets
 from freezeframe.analyzers.evidence import cause_evidence
-from freezeframe.analyzers.facts import Facts
-
+from freezeframe.analyzers.facts import Facts, covers
+from freezeframe.capture.registers.layouts import Kind
 _MOST_PACKET_WORDS = 515  # 512 payload words, two HEAD words, TAIL
 
 
@@ -65,35 +65,55 @@ def sendings(facts: Facts) -> tuple[Sending, ...]:
 def _sending(facts: Facts, account: FlowAccount) -> Sending:
     history = history_at_freeze(facts.view, account) or flow_history(facts.view, account)
     beyond = history.beyond(account.limit or 0) if history is not None else ()
+    flat = tuple(start for start in beyond if not start.across_wrap)
+    kept = history.starts[0].departure.t_ps if history and history.starts and not flat else None
     return Sending(
         account=account,
         history=history,
         beyond_wrap=tuple(start for start in beyond if start.across_wrap),
-        beyond_flat=tuple(start for start in beyond if not start.across_wrap),
-        constant_below=constant_below(facts, account),
+        beyond_flat=flat,
+        constant_below=constant_below(facts, account, kept_since_ps=kept),
     )
 
 
-def constant_below(facts: Facts, account: FlowAccount, since_ps: int = -(1 << 62)) -> int | None:
+def constant_below(
+    facts: Facts,
+    account: FlowAccount,
+    since_ps: int = -(1 << 62),
+    kept_since_ps: int | None = None,
+) -> int | None:
     """Return what a constant error of the free space must be below, by the waits outside a wrap since a time.
 
-    A sender that waits with ``free`` words of credit for a packet of at most 515 would not have
-    waited, had it believed to have so many more.
+    A sender that waits with ``free`` words of credit for a packet would not have waited, had it believed to have as
+    many more as the longest one needs. No free space may be less than none, but where it was seen to keep to its
+    limit (``kept_since_ps``: since then, outside a wrap).
     """
     log = facts.view.logs.get(account.sender)
     taken = account.taken_credits
     if log is None or account.limit is None or account.modulus is None:
         return None
+    longest = _longest_words(facts, account)
     bounds = []
     for at in log.select("PRESSURE", "begin", flow=account.flow).tolist():
         last = int(np.searchsorted(taken.positions, at)) - 1
         free = int(log.value[at])
-        if last < 0 or not free or int(log.t_ps[at]) < since_ps:
+        t_ps = int(log.t_ps[at])
+        none = not free and (kept_since_ps is None or t_ps < kept_since_ps)
+        if last < 0 or none or t_ps < since_ps:
             continue
         credited = int(taken.freed[last])
         if credited + account.limit - free < account.modulus:
-            bounds.append(_MOST_PACKET_WORDS - free)
+            bounds.append(longest - free)
     return min(bounds, default=None)
+
+
+def _longest_words(facts: Facts, account: FlowAccount) -> int:
+    """Return how many words the longest packet has that was posted to a flow; that of any, where not all are known."""
+    log = facts.view.logs.get(account.sender)
+    if log is None or not log.recorded(Kind.DESC) or not covers(facts, account.sender, None):
+        return _MOST_PACKET_WORDS
+    posted = described_packets(facts.view, account.sender).values()
+    return max((words for flow, words in posted if flow == account.flow), default=_MOST_PACKET_WORDS)
 
 
 def suffered(facts: Facts, account: FlowAccount) -> bool:
@@ -315,23 +335,28 @@ def _from_bank(facts: Facts, sending: Sending) -> Finding | None:
     if outstanding > (account.modulus or 0) // 2:
         return None  # less than nothing: it was credited more than it sent
     words_sent = facts.view.value(account.sender, "frozen_flow.words_sent", account.flow)
-    if not account.sent_has_wrapped or words_sent is None or words_sent < (account.modulus or 0):
+    modulus, credited = account.modulus or 0, account.credited or 0
+    if words_sent is None or words_sent < modulus:
         return None
-    bound = sending.constant_below
-    if bound is None or outstanding - limit < bound:
-        return None  # a constant excess could be as large
+    across, bound = account.sent_has_wrapped, sending.constant_below
+    ground = Ground.ELIMINATED
+    if not across or bound is None or outstanding - limit < bound:
+        # A constant excess could be as large, but would hardly show for the first time just where the counts wrap.
+        if words_sent >= 2 * modulus or not (across or credited < limit):
+            return None
+        ground = Ground.LITTLE
     return Finding(
         diagnosis=WRAP_UNHANDLED,
         text=(
             f"{account.sender} froze with {outstanding} words of flow {account.flow} outstanding "
             f"where {limit} are allowed; its count "
-            f"of sent words has wrapped to {account.sent}, the credited count is still "
-            f"{account.credited}."
+            f"of sent words has wrapped to {account.sent}, the credited count "
+            f"{'is still' if across else 'just after it to'} {credited}."
         ),
         device=account.sender,
         direction=account.direction,
         flow=account.flow,
-        ground=Ground.ELIMINATED,
+        ground=ground,
         evidence=(
             Evidence(
                 f"{account.sender}'s books of flow {account.flow} at freeze.",

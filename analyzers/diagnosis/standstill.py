@@ -175,7 +175,7 @@ def _transmit_engine(facts: Facts, device: str) -> Stand | None:
     assert length is not None and level is not None and state is not None and waiting is not None
     busy = state not in (MachineState.IDLE, MachineState.HELD)
     room = capture.identity.tx_fifo - level
-    if not (busy and length) or room < length + _FRAME_WORDS:
+    if not busy or room < length + _FRAME_WORDS:
         return None
     since = _last_moved(facts, device)
     if since is None:

@@ -322,9 +322,10 @@ def _counted_bad(facts: Facts) -> Iterator[Finding]:
             ):
                 continue
             row = view.count_row(receiver, means)
+            bit = f" in bit {count.bit_length() - 1}" if count.bit_count() == 1 else ""
             text = (
                 f"{receiver} counted {count} in {row.label}, it did not freeze for that, and no packet in its memories "
-                "fails that check: the packet is not recorded any more, or the count is wrong."
+                f"fails that check: the packet is not recorded any more, or the count is wrong{bit}."
             )
             yield Finding(
                 UNDETERMINED, text, receiver, entry, f"{sender}->{receiver}",

@@ -15,7 +15,7 @@ from freezeframe.analyzers.contract import UNDETERMINED, Evidence, Finding, Grou
 from freezeframe.analyzers.witness.case import Case
 from freezeframe.analyzers.witness.declared import shipped
 from freezeframe.analyzers.witness.gate import judged
-from freezeframe.analyzers.witness.registers import WrongBit, lone_bits
+from freezeframe.analyzers.witness.registers import WrongBit, lone_bits, text_of
 from freezeframe.analyzers.witness.waited import contradictions, explains
 from freezeframe.analyzers.witness.wrong_counts import WrongCount
 from freezeframe.analyzers.witness.wrong_credits import wrong_credits
@@ -109,14 +109,15 @@ def register_is_sure(case: Case) -> bool:
     if case.miscounting:
         return len(case.miscounting) == 1 and case.miscounting[0].narrow >= _SEVERAL
     exact = any(law.least is not None and law.least == law.most for law in case.broken)
-    return exact and len({(bit.device, bit.register) for bit in case.mending}) == 1
+    one = len({(bit.device, bit.register) for bit in case.mending}) == 1
+    return exact and one and not any(bit.of_bound for bit in case.mending)
 
 
 def register_suspect(case: Case) -> Finding:
     """Return the finding on the register that disagrees with all others; only where the case has one."""
-    if case.mending:
-        return _register(case, case.mending, case.broken)
-    return _count(case, case.miscounting, case.broken)
+    if case.miscounting:
+        return _count(case, case.miscounting, case.broken)
+    return _register(case, case.mending, case.broken)
 
 
 def _count(case: Case, counts: Sequence[WrongCount], broken: Sequence[Checked]) -> Finding:
@@ -163,8 +164,9 @@ def _register(case: Case, bits: Sequence[WrongBit], broken: Sequence[Checked]) -
     """Return the register that is suspect; a set, where what it counts may be wrong as well."""
     bit = bits[0]
     delta = 1 << bit.bit
-    others = f" So would {', '.join(other.text for other in bits[1:4])}." if len(bits) > 1 else ""
-    text = f"{_told(broken)} Were {bit.text} another, every law would hold.{others}"
+    first, *more = text_of(bits)
+    others = f" So would {', '.join(more[:3])}." if more else ""
+    text = f"{_told(broken)} Were {first} another, every law would hold.{others}"
     names: tuple[str, ...] = ()
     of_fifo = len(broken) == 1 and broken[0].law.name in _FIFO_LAWS
     if delta <= _FEW_WORDS and (of_fifo or bit.register in _LEVELS):

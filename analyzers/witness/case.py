@@ -31,19 +31,30 @@ class Case:
 
     @cached_property
     def broken(self) -> tuple[Checked, ...]:
-        """Those that are broken; a link that came up again began its counts anew, which no law allows for."""
+        """Those that are broken; a link that came up again began its counts anew, which no law allows for.
+
+        One register with one bit otherwise can look like such a link: then the laws are broken all the same.
+        """
         view = self.facts.view
-        since_up = {
-            device.name: fits_power_up(device, view.device(view.peer(device.name) or ""))
-            for device in view.devices
-        }
-        return tuple(
+        broken = [
             law
             for law in self.laws
             if law.state == "broken"
             and not view.unsound("law", law.subject.device, law.law.name)
-            and (since_up[law.subject.device] or "first-up" not in law.law.needs)
-        )
+        ]
+        again = {d.name for d in view.devices if not self._since_up(d.name, {})}
+        excused = [law for law in broken if _began_anew(law, again)]
+        bits = mending_bits(self.facts, self.laws, excused)
+        if any(self._since_up(bit.device, {bit.place: 1 << bit.bit}) for bit in bits):
+            again.clear()
+        return tuple(law for law in broken if not _began_anew(law, again))
+
+    def _since_up(self, name: str, flips: Mapping[Register, int]) -> bool:
+        """Tell whether a card's link has been up since power-up, were these bits the other way."""
+        view = self.facts.view
+        device, peer = (view.device(each) for each in (name, view.peer(name) or ""))
+        assert device is not None
+        return fits_power_up(flipped(device, flips), peer)
 
     @cached_property
     def mending(self) -> tuple[WrongBit, ...]:
@@ -53,8 +64,10 @@ class Case:
 
     @cached_property
     def miscounting(self) -> tuple[WrongCount, ...]:
-        """The registers of which each would mend every broken law; none where a single bit does."""
-        return () if self.mending else mending_counts(self.facts, self.laws, self.broken)
+        """The registers of which each would mend every broken law; none where a single bit of a count does."""
+        if any(not bit.of_bound for bit in self.mending):
+            return ()
+        return mending_counts(self.facts, self.laws, self.broken)
 
     @cached_property
     def sendings(self) -> tuple[Sending, ...]:
@@ -101,6 +114,10 @@ class Case:
             for name in view.names
             if (causes := tuple(c for c in view.causes(name) if c not in (*_HARMLESS, peer)))
         }
+
+
+def _began_anew(law: Checked, again: Collection[str]) -> bool:
+    return law.subject.device in again and "first-up" in law.law.needs
 
 
 def _logged(facts: Facts, bit: WrongBit) -> bool:

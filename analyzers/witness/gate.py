@@ -8,12 +8,14 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from freezeframe.analyzers.card.claims import RECORDER_SUSPECT
 from freezeframe.analyzers.contract import UNDETERMINED, Finding, Ground, Says, Witness
 from freezeframe.analyzers.witness.bound import bind
 from freezeframe.analyzers.witness.case import Case
 from freezeframe.analyzers.witness.counted import counted_for
 from freezeframe.analyzers.witness.declared import Declared, Values, shipped
 from freezeframe.analyzers.witness.readings import read
+from freezeframe.analyzers.witness.registers import text_of
 from freezeframe.analyzers.witness.vocabulary import Reading
 
 _MARKS = {Says.FOR: "+", Says.AGAINST: "-", Says.SILENT: "?"}
@@ -51,6 +53,10 @@ def judged(case: Case, finding: Finding, fault: Declared | None = None) -> Findi
             asked = " or ".join(declared.seen_by)
             doubt = f"Its {asked} at both taps do not show it, so where it was is not known."
             names += [declared.is_a] if declared.is_a else []
+        limits = text_of([bit for bit in case.mending if bit.of_bound])
+        if limits:
+            doubt += f" Were {' or '.join(limits)} another, every law would hold."
+            names.append(RECORDER_SUSPECT)
         return replace(
             finding,
             diagnosis=UNDETERMINED,

@@ -244,7 +244,7 @@ def _fits(reading: Reading, row: int, number: int) -> bool:
     if number == Kind.HEAD:
         return before in (Kind.TAIL, Kind.TIME) or (before == Kind.HEAD and after != Kind.HEAD)
     if number == Kind.BODY:
-        return inside and after in (Kind.BODY, Kind.TAIL, Kind.TIME)
+        return inside and after in (Kind.BODY, Kind.TAIL, Kind.TIME, Kind.MARK)
     if number == Kind.TAIL:
         return inside and after in (Kind.HEAD, Kind.TIME, Kind.MARK)
     if number == Kind.MARK:

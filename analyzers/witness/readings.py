@@ -330,7 +330,11 @@ def _registers(bound: Bound) -> Reading:
     if counts:
         text = f"{counts[0].text}, would mend every broken law"
         return Reading("one-register", text, counts[0].rows)
-    bits = [bit for bit in bound.case.mending if (bit.device, bit.label) in shown]
+    bits = [
+        bit
+        for bit in bound.case.mending
+        if (bit.device, bit.label) in shown and not bit.of_bound
+    ]
     if not bits:
         many = f"the {len(broken)} broken laws" if len(broken) > 1 else "the broken law"
         return Reading("consistent", f"no single bit of what it rests on would mend {many}")

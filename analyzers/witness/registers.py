@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice
 
-from freezeframe.analyzers.conservation.analysis_code import Checked, check_laws
+from freezeframe.analyzers.conservation.analysis_code import Checked, check_laws, width_of
 from freezeframe.analyzers.conservation.terms import Subject
 from freezeframe.analyzers.contract import Row
 from freezeframe.analyzers.facts import Facts
@@ -29,7 +29,10 @@ _BINS = 16
 
 @dataclass(frozen=True, slots=True)
 class WrongBit:
-    """A bit of a register; ``laws``: how many broken ones it would mend."""
+    """A bit of a register; ``laws``: how many broken ones it would mend.
+
+    ``of_bound``: it would move what a law allows, not what was counted: a card that breaks its limit does that too.
+    """
 
     device: str
     register: str
@@ -37,12 +40,17 @@ class WrongBit:
     bit: int
     value: int
     laws: int
+    of_bound: bool = False
+
+    @property
+    def place(self) -> Register:
+        """The register."""
+        return self.device, self.register, self.indices
 
     @property
     def text(self) -> str:
         """The register and the bit, in words."""
-        place = self.bit + 32 * self.register.endswith(".hi")
-        return f"bit {place} of {self.device}'s {self.label} ({self.value})"
+        return text_of([self])[0]
 
     @property
     def label(self) -> str:
@@ -56,6 +64,19 @@ class WrongBit:
         return Row("registers", self.device, self.label, self.value, self.value ^ 1 << self.bit)
 
 
+def text_of(bits: Sequence[WrongBit]) -> list[str]:
+    """Return for each register the bits of which any alone would do, in words."""
+    by_register: dict[Register, list[WrongBit]] = {}
+    for bit in bits:
+        by_register.setdefault(bit.place, []).append(bit)
+    told = []
+    for same in by_register.values():
+        places = [str(bit.bit + 32 * bit.register.endswith(".hi")) for bit in same]
+        which = " or ".join([", ".join(places[:-1]), places[-1]] if places[1:] else places)
+        told.append(f"bit {which} of {same[0].device}'s {same[0].label} ({same[0].value})")
+    return told
+
+
 def mending_bits(
     facts: Facts, laws: Sequence[Checked], broken: Sequence[Checked]
 ) -> tuple[WrongBit, ...]:
@@ -67,7 +88,7 @@ def mending_bits(
     return tuple(
         bit
         for bit in islice(_bits(facts.view, shortest, len(broken)), _MOST_TRIED)
-        if hold_with(facts, {(bit.device, bit.register, bit.indices): 1 << bit.bit}, speak, broken)
+        if hold_with(facts, {bit.place: 1 << bit.bit}, speak, broken)
     )
 
 
@@ -75,7 +96,7 @@ def lone_bits(view: CaptureView, broken: Sequence[Checked]) -> tuple[WrongBit, .
     """Return of each register the lowest bit that would mend the one law that is broken; none where several are."""
     lowest: dict[Register, WrongBit] = {}
     for bit in islice(_bits(view, broken[0], 1), _MOST_TRIED) if len(broken) == 1 else ():
-        lowest.setdefault((bit.device, bit.register, bit.indices), bit)
+        lowest.setdefault(bit.place, bit)
     return tuple(lowest.values())
 
 
@@ -92,6 +113,20 @@ def _bits(view: CaptureView, law: Checked, broken: int) -> Iterator[WrongBit]:
                     changed = _waiting_more(view, device, register, indices[0], changed)
                 if _within(law, view, changed * sign):
                     yield WrongBit(device, register, indices, bit, value, broken)
+    for bound in (law.law.least, law.law.most):
+        yield from _bits_of_bound(view, law, bound, broken)
+
+
+def _bits_of_bound(view: CaptureView, law: Checked, bound: str, broken: int) -> Iterator[WrongBit]:
+    """Yield the bits of the register that bounds a broken law which would move the bound beyond its sum."""
+    balance, name = law.balance or 0, bound.removeprefix("-")
+    sign = -1 if bound.startswith("-") else 1
+    for device, register, indices, _ in registers_of(view, law.subject, name) if name else ():
+        value = view.value(device, register, *indices)
+        for bit in range(_BITS) if value is not None else ():
+            moved = sign * ((value or 0) ^ 1 << bit)
+            if balance >= moved if bound == law.law.least else balance <= moved:
+                yield WrongBit(device, register, indices, bit, value or 0, broken, True)
 
 
 def _waiting_more(view: CaptureView, device: str, register: str, flow: int, changed: int) -> int:
@@ -109,9 +144,7 @@ def _waiting_more(view: CaptureView, device: str, register: str, flow: int, chan
 def _within(law: Checked, view: CaptureView, moved: int) -> bool:
     assert law.balance is not None
     balance = law.balance + moved
-    if law.law.modulus:
-        device = view.device(law.subject.device)
-        bits = 32 if law.law.modulus == "word" or device is None else device.identity.flows_credit_w
+    if bits := width_of(law.law, view, law.subject):
         half = 1 << bits >> 1
         balance = (balance + half) % (1 << bits) - half
     return (law.least is None or balance >= law.least) and (law.most is None or balance <= law.most)

@@ -20,7 +20,7 @@ from freezeframe.analyzers.view import CaptureView
 from freezeframe.analyzers.witness.registers import Register
 from freezeframe.capture.card.roles import EVENT_LOG
 from freezeframe.capture.folder import DeviceCapture
-from freezeframe.capture.registers.layouts import Kind
+from freezeframe.capture.registers.layouts import DOMAIN_NAMES, Kind
 
 _LATE_CYCLES = (
     192,
@@ -33,6 +33,7 @@ _LEAST_PACKET = 3
 _BEHIND = 2
 _AHEAD = 8  # packets that have their number and are not yet recorded
 _SEQUENCES = 1 << 16
+_BUS = DOMAIN_NAMES[0]
 _CREDIT_FREED = 16
 _ONE_CREDIT = 768  # words that one credit frees at most
 _LATE = 4  # underflows between the end of the log and the moment its register is taken
@@ -114,40 +115,57 @@ def apart_finding(view: CaptureView, apart: Apart) -> Finding:
 
 
 def _freeze_cycle(view: CaptureView, device: DeviceCapture) -> Iterator[Apart]:
+    """Yield a card's cycle of the freeze where its memories were closed at another time, or its sampler stopped."""
     frozen = device.registers.value64("frozen.freeze_cycle_")
     low = view.value(device.name, "frozen.freeze_cycle_lo")
-    closed = _closed_ps(view, device)
-    if frozen is None or low is None or closed is None:
+    last = _closed_cycle(view, device)
+    if frozen is None or low is None or last is None:
         return
-    last_ps, unc_ps = closed
-
-    def off_ps(cycle: int) -> int:
-        return (
-            int(view.trace.timebase.times_ps(device.name, "bus", np.array([cycle]))[0][0]) - last_ps
+    closed, unc, whole = last
+    slack = _LATE_CYCLES[0] + unc
+    sampled = _sampled(view, device)
+    early = frozen < closed - slack * whole
+    late = frozen > closed + slack
+    if not early and not (late and (whole or frozen not in (sampled or range(frozen, frozen + 1)))):
+        return  # a memory of which the time is not known may have closed later
+    offs = {bit: abs((frozen ^ 1 << bit) - closed) for bit in range(32)}
+    near = min(offs.values())
+    right = tuple(low ^ 1 << bit for bit, off in offs.items() if off <= near + _SAME_CYCLES)
+    if near <= slack:
+        cycles = f"{abs(frozen - closed):,} cycles {'after' if early else 'before'} that"
+        yield Apart(
+            (device.name, "frozen.freeze_cycle_lo", ()), low, right, f"the last of its memories was closed {cycles}"
         )
 
-    slack = view.cycles_ps(device.name, bus=_LATE_CYCLES[0], link=_LATE_CYCLES[1]) + unc_ps
-    if abs(off_ps(frozen)) <= slack:
-        return
-    offs = {bit: abs(off_ps(frozen ^ 1 << bit)) for bit in range(32)}
-    near = min(offs.values())
-    same = near + view.cycles_ps(device.name, bus=_SAME_CYCLES)
-    right = tuple(low ^ 1 << bit for bit, off in offs.items() if off <= same)
-    if near <= slack:
-        way = "before" if off_ps(frozen) > 0 else "after"
-        why = f"the last of its memories was closed {abs(off_ps(frozen)) / 1e6:.2f} us {way} that"
-        yield Apart((device.name, "frozen.freeze_cycle_lo", ()), low, right, why)
+
+def _closed_cycle(view: CaptureView, device: DeviceCapture) -> tuple[int, int, bool] | None:
+    """Return the bus cycle in which the last of a card's memories was closed, how uncertain that is, and if all are known.
+
+    Memories without a record, and those of a clock whose times are not tied to the card's bus, are left out.
+    """
+    last = {name: view.last_times.get(f"{device.name}.{name}") for name in device.memories}
+    of_bus = [
+        each[0] for name, each in last.items() if each and device.roles.domain_of[name] == _BUS
+    ]
+    if not of_bus:
+        return None
+    if any(each is None or each[2] < 0 for each in last.values()):
+        return max(of_bus), 0, False
+    ends = [each for each in last.values() if each is not None]
+    cycle_ps = max(1, view.cycles_ps(device.name, bus=1))
+    reference = next(each for each in ends if each[0] == max(of_bus))
+    after_ps = max(t_ps for _, t_ps, _ in ends) - reference[1]
+    unc_ps = max(unc for _, _, unc in ends) + view.cycles_ps(device.name, link=_LATE_CYCLES[1])
+    return reference[0] + after_ps // cycle_ps, -(-unc_ps // cycle_ps), True
 
 
-def _closed_ps(view: CaptureView, device: DeviceCapture) -> tuple[int, int] | None:
-    """Return when the last of a card's memories was closed, and how uncertain that is; None where it is not known."""
-    sources = [f"{device.name}.{name}" for name in device.memories]
-    if not set(sources) <= view.last_times.keys():
+def _sampled(view: CaptureView, device: DeviceCapture) -> range | None:
+    """Return the cycles in which a card can have frozen by its sampler, which took none after; None where not known."""
+    newest = device.registers.value64("sampler.last_cycle_")
+    period = view.value(device.name, "ctl.sample_period")
+    if not newest or not period:
         return None
-    last = [view.last_times[source] for source in sources]
-    if any(unc_ps < 0 for _, _, unc_ps in last):
-        return None
-    return max(t_ps for _, t_ps, _ in last), max(unc_ps for _, _, unc_ps in last)
+    return range(newest, newest + period + _LATE_CYCLES[0])
 
 
 def _after(view: CaptureView, device: DeviceCapture, tap: str) -> int | None:
@@ -202,8 +220,11 @@ def _was_right(view: CaptureView, device: DeviceCapture, means: str) -> bool:
         if int(entered.t_ps[packet.start]) <= at + unc
         and int(entered.t_ps[packet.end - 1]) >= at - unc - _CHECKED_PS
     ]
-    if unc < 0 or not near or any(packet.cut_start for packet in near):
+    if unc < 0 or any(packet.cut_start for packet in near):
         return False
+    if not near:  # none crossed, where the memory was recording
+        _, last_ps, last_unc_ps = view.last_times.get(entered.source, (0, 0, -1))
+        return 0 <= last_unc_ps < last_ps - at - unc and int(entered.t_ps[0]) < at - _CHECKED_PS
     if any(p.cut_end and int(entered.t_ps[p.end - 1]) <= at + unc for p in near):
         return False  # its end is not recorded
     if means == "out-of-sequence":
@@ -290,16 +311,23 @@ def _whole(view: CaptureView, device: DeviceCapture) -> bool:
 
 
 def _underflows(view: CaptureView, device: DeviceCapture, log: EventLog) -> Iterator[Apart]:
-    if not _whole(view, device) or not log.recorded(Kind.LINK) or device.name in view.since_ps:
+    if not _whole(view, device) or not log.recorded(Kind.LINK):
         return
+    since_ps = view.since_ps.get(device.name, -(1 << 62))  # a link that came up counts anew, or not
     for name, code in (("underflows", "underflow"), ("overflows", "overflow")):
         for lane in range(2):
             value = view.value(device.name, f"frozen.lane.{name}", lane)
-            seen = int((log.value[log.select("LINK", code)] == lane).sum())
-            if value is None or (value ^ seen).bit_count() != 1 or 0 < value - seen <= _LATE:
+            at = log.select("LINK", code)
+            times_ps = log.t_ps[at][log.value[at] == lane]
+            seen = len(times_ps)
+            if value is None or (times_ps < since_ps).any() or 0 <= value - seen <= _LATE:
+                continue
+            counts = range(seen, seen + _LATE + 1)  # behind the end of the log there may be some
+            right = tuple(n for n in counts if (value ^ n).bit_count() == 1)
+            if not right:
                 continue
             why = f"its event log, which holds everything since the arm, has {seen} {name} of lane {lane}"
-            yield Apart((device.name, f"frozen.lane.{name}", (lane,)), value, (seen,), why)
+            yield Apart((device.name, f"frozen.lane.{name}", (lane,)), value, right, why)
 
 
 def _closed_last(view: CaptureView, device: DeviceCapture, log: EventLog) -> bool:

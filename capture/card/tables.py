@@ -343,8 +343,8 @@ class Law(_Table):
         Meta(description="map 1: what it holds for, each by itself"),
     ] = "device"
     modulus: Annotated[
-        Literal["", "word", "credit"],
-        Meta(description="map 1: counts wrap at 2^32, or as credit counters do"),
+        Literal["", "word", "credit", "sequence"],
+        Meta(description="map 1: counts wrap at 2^32, as credit counters do, or as numbers of packets"),
     ] = ""
     needs: Annotated[
         list[Literal["first-up", "first-arm", "all-kinds", "unwrapped"]],

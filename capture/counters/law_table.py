@@ -49,7 +49,8 @@ class CardLaw:
             direction of a ``link`` (the device is the sender) and each flow of it.
         balance: terms with ``+`` and ``-`` between them.
         least, most: a number, a term, either with ``-`` before it, or empty where there is no such bound.
-        modulus: ``word``: counts wrap at 2^32; ``credit``: at the width of the credit counters; empty: never.
+        modulus: ``word``: counts wrap at 2^32; ``credit``: at the width of the credit counters; ``sequence``: at 2^16;
+            empty: never.
         needs: ``first-up`` (counters run since power-up; FIFOs and flows begin again when a held card is armed again or
             its link is looped back), ``first-arm`` (memories, too, begin again at an arm), ``all-kinds`` (the tap
             recorded every word), ``unwrapped`` (the memory still holds everything since arm).
@@ -61,7 +62,7 @@ class CardLaw:
     balance: str
     least: str = "0"
     most: str = "0"
-    modulus: Literal["", "word", "credit"] = ""
+    modulus: Literal["", "word", "credit", "sequence"] = ""
     needs: tuple[Literal["first-up", "first-arm", "all-kinds", "unwrapped"], ...] = ()
 
 

@@ -22,7 +22,7 @@ def test_a_cycle_of_the_freeze_that_the_memories_contradict(
     frozen = pair.write(tmp_path / "right.ff").device("B").registers.value("frozen.freeze_cycle_lo")
     assert frozen is not None
     pair.set("B", "frozen.freeze_cycle_lo", value=frozen ^ 1 << 17)
-    suspected(explained, pair, "B", "us before that. Were bit 17 of it another")
+    suspected(explained, pair, "B", "cycles before that. Were bit 17 of it another")
 
 
 def test_a_cause_whose_counter_stands_at_0(explained: Explain) -> None:

@@ -44,6 +44,9 @@ _COUNTED = (
     "error-counter-upset",
 )  # a cause and its counter, one for the other
 _NUMBERED = ("sequence-upset",)
+_LATE_UNDERFLOWS = 4  # that come between the end of the log and the moment the register is taken
+_FEW_WORDS = 8  # in a level: so many may have been lost or repeated as well
+_LEAST_PACKET = 3  # words
 _SEQUENCE_CAUSE = 10  # has no counter: the headers around it tell
 
 
@@ -141,18 +144,56 @@ def _of_sample(device: DeviceCapture, detail: dict[str, Any]) -> str:
     return ""
 
 
+def _of_errors(device: DeviceCapture, counter: str) -> str:
+    """Tell what contradicts a count of damaged packets: that its cause did not come, if no such packet can be missed.
+
+    A card counts on until its counters are frozen, when its memories are closed and a cause is latched already; and
+    one packet is open where the peer stood still first.
+    """
+    tap = _PATH[1][0]
+    after = (device.counter(f"{tap}_words") or 0) - (
+        device.registers.value("memory.offered", device.roles.memories.index(tap)) or 0
+    )
+    count = device.counter(counter) or 0
+    if count <= 1:
+        return ""
+    return "a cause and its counter" if count > -(-after // _LEAST_PACKET) else ONE_LAW
+
+
+def _never_counted(device: DeviceCapture, bit: int) -> bool:
+    """Tell whether what a cause stands for was counted never."""
+    means = next(c.said.means for c in device.found.card.causes if c.bit == bit and c.said)
+    counter = device.roles.counter(means, _PATH[1][0]) or device.roles.counter(means)
+    return not counter or device.counter(counter) == 0
+
+
+def _recording(device: DeviceCapture, folder: CaptureFolder) -> bool:
+    """Tell whether the memory of what comes in was still recording when the cause of the freeze came."""
+    view = CaptureView(folder)
+    last, cycle = view.last_times.get(f"{device.name}.{_PATH[1][0]}"), view.cause_cycle(device.name)
+    if last is None or last[2] < 0 or cycle is None:
+        return False
+    return last[1] > int(view.trace.timebase.times_ps(device.name, "bus", np.array([cycle]))[0][0])
+
+
 def _of_register(
     fault: str, device: DeviceCapture, detail: dict[str, Any], folder: CaptureFolder
 ) -> str:
-    if fault in _COUNTED:
-        if detail["bit"] == _SEQUENCE_CAUSE and fault != "error-counter-upset":
-            return "the headers"
-        if detail["register"] not in ("drops", "parity_errors"):
-            return "a cause and its counter"
+    if fault in _COUNTED and detail["register"] not in ("drops", "parity_errors"):
+        if fault == "error-counter-upset":
+            return _of_errors(device, detail["register"])
+        if detail["bit"] == _SEQUENCE_CAUSE:
+            return "the headers" if _recording(device, folder) else ""
+        return "a cause and its counter" if _never_counted(device, detail["bit"]) else ""
     if fault in _NUMBERED and detail["bit"] > 3:
         return "the last header"  # the lower bits are those of packets on their way
     if fault == "underflows-upset":
-        return "" if device.memories["event_log"].wrapped else "the event log"
+        lane = int(detail["register"][-2])
+        value = device.registers.value("frozen.lane.underflows", lane) or 0
+        late = value >> detail["bit"] & 1 and 1 << detail["bit"] <= _LATE_UNDERFLOWS
+        return "" if device.memories["event_log"].wrapped or late else "the event log"
+    if fault == "level-upset" and 1 << detail["bit"] <= _FEW_WORDS:
+        return ONE_LAW  # as many words lost or repeated in the FIFO look the same to every law
     # The card is sound but for the register: a law that is broken is broken by it.
     laws = sum(law.state == "broken" for law in check_laws(CaptureView(folder)))
     return "" if not laws else ONE_LAW if laws == 1 else "several laws"

@@ -77,6 +77,8 @@ def take(job: Job, folder: Path) -> Taken:
     run_to_freeze(card, job)
     emulated = time.process_time()
     truth = card.pair.truth
+    if job.fault != "none" and not truth.injections:
+        raise NotShown(f"{job.fault}, seed {job.seed}: the cards froze before it came")
     pull(card, folder / "run.ff", freeze=False)
     causes = {device.name: list(read_state(device).causes) for device in open_devices(card)}
     return Taken(
