@@ -112,16 +112,19 @@ def _wait_was_over(facts: Facts, device: str) -> bool:
     """
     if facts.view.value(device, "frozen.stalled_flows") != 0:
         return False
-    accounts = [account for account in facts.accounts if account.sender == device]
-    on_the_way = 0
-    for account in accounts:
-        told, way, limit = account.untold, account.on_the_way, account.limit
-        if told is None or way is None or limit is None or max(told, way) > limit // 2:
-            return False
-        on_the_way += way
     ways, peer = facts.view.roles, facts.view.peer(device) or ""
     left = facts.view.count(device, "words", ways.tx.exit)
     came = facts.view.count(peer, "words", ways.rx.entry)
+    on_the_way = 0
+    for account in facts.accounts:
+        told, way, limit = account.untold, account.on_the_way, account.limit
+        if account.sender != device:
+            continue
+        if told is None or way is None or limit is None or told > limit // 2:
+            return False
+        if None in (left, came) and way > limit // 2:
+            return False  # a long line holds more, and only what left and came says so
+        on_the_way += way
     return left is None or came is None or left - came == on_the_way
 
 

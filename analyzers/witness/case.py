@@ -44,7 +44,7 @@ class Case:
         ]
         again = {d.name for d in view.devices if not self._since_up(d.name, {})}
         excused = [law for law in broken if _began_anew(law, again)]
-        bits = mending_bits(self.facts, self.laws, excused)
+        bits = mending_bits(self.facts, self.laws, excused) if excused else ()
         if any(self._since_up(bit.device, {bit.place: 1 << bit.bit}) for bit in bits):
             again.clear()
         return tuple(law for law in broken if not _began_anew(law, again))
@@ -54,7 +54,7 @@ class Case:
         view = self.facts.view
         device, peer = (view.device(each) for each in (name, view.peer(name) or ""))
         assert device is not None
-        return fits_power_up(flipped(device, flips), peer)
+        return fits_power_up(flipped(device, flips) if flips else device, peer)
 
     @cached_property
     def mending(self) -> tuple[WrongBit, ...]:

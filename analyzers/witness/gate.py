@@ -53,9 +53,9 @@ def judged(case: Case, finding: Finding, fault: Declared | None = None) -> Findi
             asked = " or ".join(declared.seen_by)
             doubt = f"Its {asked} at both taps do not show it, so where it was is not known."
             names += [declared.is_a] if declared.is_a else []
-        limits = text_of([bit for bit in case.mending if bit.of_bound])
+        limits = [bit for bit in case.mending if bit.of_bound] if case.broken else []
         if limits:
-            doubt += f" Were {' or '.join(limits)} another, every law would hold."
+            doubt += f" Were {' or '.join(text_of(limits))} another, every law would hold."
             names.append(RECORDER_SUSPECT)
         return replace(
             finding,
