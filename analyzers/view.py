@@ -367,7 +367,9 @@ _MOST_REORDERED = 64
 _NEXT_OUT, _NEXT_IN = "frozen.next_seq_out", "frozen.next_seq_in"
 """The register with the next sequence number of a side; its packets are counted where they enter its FIFO."""
 
-_ON_ITS_WAY = range(17)  # packets with a number and not yet counted: a read each, and a card may have 16 at once
+ON_ITS_WAY = range(
+    17
+)  # packets with a number and not yet counted: a read each, and a card may have 16 at once
 _MOST_DAMAGED = 16
 """Packets that came in and were counted, and whose numbers were not taken: they were damaged."""
 
@@ -379,10 +381,10 @@ def fits_power_up(device: DeviceCapture, peer: DeviceCapture | None = None) -> b
     packets were damaged, or lost at a full FIFO, incoming numbers are not the count; then the outgoing ones of both
     cards decide, because the two ends of a link come up together. False where a register was not read.
     """
-    ahead_out, ahead_in = _ahead_of_counts(device)
-    if ahead_out not in _ON_ITS_WAY:
+    ahead_out, ahead_in = ahead_of_counts(device)
+    if ahead_out not in ON_ITS_WAY:
         return False
-    return ahead_in in (-1, 0, 1) or (peer is not None and _ahead_of_counts(peer)[0] in _ON_ITS_WAY)
+    return ahead_in in (-1, 0, 1) or (peer is not None and ahead_of_counts(peer)[0] in ON_ITS_WAY)
 
 
 def came_up_ps(trace: Trace, devices: Sequence[DeviceCapture]) -> dict[str, int]:
@@ -418,7 +420,7 @@ def _next_numbers(device: DeviceCapture) -> tuple[tuple[str, Way], tuple[str, Wa
     return (_NEXT_OUT, device.roles.tx), (_NEXT_IN, device.roles.rx)
 
 
-def _ahead_of_counts(device: DeviceCapture) -> tuple[int | None, int | None]:
+def ahead_of_counts(device: DeviceCapture) -> tuple[int | None, int | None]:
     """Return how far the next number out, and in, is ahead of the count of packets; None where not read."""
     half = _SEQUENCE_NUMBERS // 2
     ahead: list[int | None] = []
@@ -434,8 +436,8 @@ def _ahead_of_counts(device: DeviceCapture) -> tuple[int | None, int | None]:
 
 def _may_have_come_up(device: DeviceCapture) -> bool:
     """Return whether the numbers leave room for a link that came up after packets had crossed."""
-    ahead_out, ahead_in = _ahead_of_counts(device)
-    return ahead_out not in _ON_ITS_WAY or ahead_in is None or ahead_in < -_MOST_DAMAGED
+    ahead_out, ahead_in = ahead_of_counts(device)
+    return ahead_out not in ON_ITS_WAY or ahead_in is None or ahead_in < -_MOST_DAMAGED
 
 
 class _ChangeOfLink(NamedTuple):

@@ -78,8 +78,10 @@ def flow_history(view: CaptureView, account: FlowAccount) -> FlowHistory | None:
     if log is None or account.limit is None or modulus is None or log.gaps:
         return None
     stream = view.stream(account.sender, view.roles.tx.exit)
-    crossing_ps = view.cycles_ps(account.sender, bus=_CROSSING_BUS, link=_CROSSING_LINK)
-    if stream is None or stream.end_ps is None or not _comparable(stream, log, crossing_ps):
+    if stream is None or stream.end_ps is None:
+        return None
+    crossing_ps = _crossing_ps(view, stream, log)
+    if crossing_ps is None:
         return None
     end_ps = stream.end_ps
     every = departures(view, account.sender)
@@ -107,8 +109,8 @@ def history_at_freeze(view: CaptureView, account: FlowAccount) -> FlowHistory | 
     modulus = account.modulus
     if log is None or log.gaps or stream is None or stream.breaks or not stream.packets:
         return None
-    crossing_ps = view.cycles_ps(account.sender, bus=_CROSSING_BUS, link=_CROSSING_LINK)
-    if modulus is None or account.sent is None or not _comparable(stream, log, crossing_ps):
+    crossing_ps = _crossing_ps(view, stream, log)
+    if modulus is None or account.sent is None or crossing_ps is None:
         return None
     since = _words_since(view, account.sender)
     every = departures(view, account.sender)
@@ -190,12 +192,15 @@ def _starts(
     return tuple(starts)
 
 
-def _comparable(stream: Stream, log: EventLog, crossing_ps: int) -> bool:
-    """Return whether times of the link and of the log are known well enough to order them."""
+def _crossing_ps(view: CaptureView, stream: Stream, log: EventLog) -> int | None:
+    """Return how far apart an event and the word that follows from it may seem; None where no times order them."""
     if not len(stream) or not len(log):
-        return False
-    uncertain = np.concatenate([stream.t_unc_ps, log.t_unc_ps])
-    return bool((uncertain >= 0).all() and uncertain.max() <= crossing_ps // 2)
+        return None
+    crossing_ps = view.cycles_ps(stream.device, bus=_CROSSING_BUS, link=_CROSSING_LINK)
+    uncertain = stream.t_unc_ps, log.t_unc_ps
+    if any(int(each.min()) < 0 or int(each.max()) > crossing_ps // 2 for each in uncertain):
+        return None
+    return crossing_ps + sum(int(each.max()) for each in uncertain)
 
 
 def _base(

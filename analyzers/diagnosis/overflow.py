@@ -36,6 +36,7 @@ from freezeframe.analyzers.credits.ledger import FlowAccount, described_packets
 from freezeframe.analyzers.evidence import cause_evidence
 from freezeframe.analyzers.facts import Facts, covers
 from freezeframe.capture.registers.layouts import Kind
+
 _MOST_PACKET_WORDS = 515  # 512 payload words, two HEAD words, TAIL
 
 
@@ -113,7 +114,9 @@ def _longest_words(facts: Facts, account: FlowAccount) -> int:
     if log is None or not log.recorded(Kind.DESC) or not covers(facts, account.sender, None):
         return _MOST_PACKET_WORDS
     posted = described_packets(facts.view, account.sender).values()
-    return max((words for flow, words in posted if flow == account.flow), default=_MOST_PACKET_WORDS)
+    return max(
+        (words for flow, words in posted if flow == account.flow), default=_MOST_PACKET_WORDS
+    )
 
 
 def suffered(facts: Facts, account: FlowAccount) -> bool:
@@ -254,7 +257,7 @@ def unhandled_wraps(facts: Facts, sendings: Sequence[Sending]) -> Iterator[Findi
             continue
         if sending.beyond_wrap and _not_constant(sending):
             yield _from_history(facts, sending)
-        elif not sending.beyond_wrap and sending.history is None:
+        elif sending.beyond_wrap or sending.history is None:
             finding = _from_bank(facts, sending)
             if finding is not None:
                 yield finding

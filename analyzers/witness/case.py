@@ -39,8 +39,7 @@ class Case:
         broken = [
             law
             for law in self.laws
-            if law.state == "broken"
-            and not view.unsound("law", law.subject.device, law.law.name)
+            if law.state == "broken" and not view.unsound("law", law.subject.device, law.law.name)
         ]
         again = {d.name for d in view.devices if not self._since_up(d.name, {})}
         excused = [law for law in broken if _began_anew(law, again)]

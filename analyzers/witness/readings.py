@@ -331,9 +331,7 @@ def _registers(bound: Bound) -> Reading:
         text = f"{counts[0].text}, would mend every broken law"
         return Reading("one-register", text, counts[0].rows)
     bits = [
-        bit
-        for bit in bound.case.mending
-        if (bit.device, bit.label) in shown and not bit.of_bound
+        bit for bit in bound.case.mending if (bit.device, bit.label) in shown and not bit.of_bound
     ]
     if not bits:
         many = f"the {len(broken)} broken laws" if len(broken) > 1 else "the broken law"

@@ -16,7 +16,7 @@ import numpy as np
 from freezeframe.analyzers.card.claims import RECORDER_SUSPECT
 from freezeframe.analyzers.contract import Evidence, Finding, Ground, Says, Witness
 from freezeframe.analyzers.streams import EventLog, Stream
-from freezeframe.analyzers.view import CaptureView
+from freezeframe.analyzers.view import ON_ITS_WAY, CaptureView, ahead_of_counts
 from freezeframe.analyzers.witness.registers import Register
 from freezeframe.capture.card.roles import EVENT_LOG
 from freezeframe.capture.folder import DeviceCapture
@@ -134,12 +134,15 @@ def _freeze_cycle(view: CaptureView, device: DeviceCapture) -> Iterator[Apart]:
     if near <= slack:
         cycles = f"{abs(frozen - closed):,} cycles {'after' if early else 'before'} that"
         yield Apart(
-            (device.name, "frozen.freeze_cycle_lo", ()), low, right, f"the last of its memories was closed {cycles}"
+            (device.name, "frozen.freeze_cycle_lo", ()),
+            low,
+            right,
+            f"the last of its memories was closed {cycles}",
         )
 
 
 def _closed_cycle(view: CaptureView, device: DeviceCapture) -> tuple[int, int, bool] | None:
-    """Return the bus cycle in which the last of a card's memories was closed, how uncertain that is, and if all are known.
+    """Return the bus cycle in which the last of a card's memories was closed, how uncertain it is, if all are known.
 
     Memories without a record, and those of a clock whose times are not tied to the card's bus, are left out.
     """
@@ -243,9 +246,9 @@ def _in_order(stream: Stream) -> bool:
     )
 
 
-def _follows(number: int, last: int, most: int, counted: int | None) -> bool:
+def _follows(number: int, last: int, most: int, counted: int) -> bool:
     """Tell whether a number can come next, by the last header that was recorded and by the packets counted."""
-    beside = counted is None or (number - counted + _BEHIND) % _SEQUENCES <= _AHEAD + _BEHIND
+    beside = (number - counted + _BEHIND) % _SEQUENCES <= _AHEAD + _BEHIND
     return (number - last) % _SEQUENCES <= most and beside
 
 
@@ -289,18 +292,26 @@ def _sequences(view: CaptureView, device: DeviceCapture) -> Iterator[Apart]:
             continue
         if view.count(device.name, "overflow", way.entry) != 0:
             continue  # a word that found its FIFO full was counted by its number, and not recorded
+        if after >= _LEAST_PACKET and not _numbers_go_on(view, device, way is view.roles.tx):
+            continue  # a packet that was not recorded may have had any number
         heads = [packet for packet in stream.packets if packet.header_ok]
         if not heads or any(packet.header_ok is False for packet in stream.packets):
             continue
         last, most = heads[-1].seq or 0, after // _LEAST_PACKET + _AHEAD
         passed = view.count(device.name, "packets", way.entry)
-        counted = passed if passed is not None and (passed - last) % _SEQUENCES <= most else None
-        right = tuple(
-            n for bit in range(16) if _follows(n := value ^ 1 << bit, last, most, counted)
-        )
-        if right and not _follows(value, last, most, counted):
+        if passed is None or (passed - last) % _SEQUENCES > most:
+            continue  # the header itself has another number than it should, or the link came up again
+        right = tuple(n for bit in range(16) if _follows(n := value ^ 1 << bit, last, most, passed))
+        if right and not _follows(value, last, most, passed):
             why = f"the last header that {stream.source} recorded has {last}, and {after} words crossed after it closed"
             yield Apart((device.name, register, ()), value, right, why)
+
+
+def _numbers_go_on(view: CaptureView, device: DeviceCapture, sending: bool) -> bool:
+    """Tell whether the other card's count of the same packets and its next number say that none was left out."""
+    peer = view.device(view.peer(device.name) or "")
+    ahead = (None, None) if peer is None else ahead_of_counts(peer)
+    return ahead[1] in (-1, 0, 1) if sending else ahead[0] in ON_ITS_WAY
 
 
 def _whole(view: CaptureView, device: DeviceCapture) -> bool:

@@ -76,6 +76,8 @@ def test_a_number_that_does_not_follow_the_last_header(explained: Explain) -> No
     pair, _ = quiet()
     count_words(pair)
     last = max(each.seq for each in pair.crossings if each.sender == "A")
+    pair.counter("B", "rx_enq_packets", last + 1)
+    pair.counter("B", "rx_deq_packets", last + 1)
     pair.set("B", "frozen.next_seq_in", value=(last + 1) ^ 1 << 12)
     suspected(explained, pair, "B", f"the last header that B.rx_enq recorded has {last}")
 
