@@ -155,7 +155,8 @@ class _Laid:
     def points(self, points: Iterable[tuple[int, int]]) -> tuple[Int64, Int64]:
         """Return times and counts that go on from each other, the last nearest to that of the series before."""
         half = self._modulus // 2
-        times, values = [], []
+        times: list[int] = []
+        values: list[int] = []
         for t_ps, wrapped in sorted(points):
             before = values[-1] if values else wrapped
             times.append(t_ps)

@@ -344,7 +344,9 @@ class Law(_Table):
     ] = "device"
     modulus: Annotated[
         Literal["", "word", "credit", "sequence"],
-        Meta(description="map 1: counts wrap at 2^32, as credit counters do, or as numbers of packets"),
+        Meta(
+            description="map 1: counts wrap at 2^32, as credit counters do, or as numbers of packets"
+        ),
     ] = ""
     needs: Annotated[
         list[Literal["first-up", "first-arm", "all-kinds", "unwrapped"]],

@@ -201,9 +201,9 @@ def _links(
         if number != packet or not pairs or lanes[below].coverage.reason_at(due):
             continue
         # One with a damaged number stands where this one should.
-        other = min((b for b, _ in waiting), key=lambda b: abs(b.t0_ps - due), default=None)
-        if other is not None and abs(other.t0_ps - due) < max(usual, bar.t1_ps - bar.t0_ps):
-            links += _both(bar, other, above, below, "way mine")
+        nearest = min((b for b, _ in waiting), key=lambda b: abs(b.t0_ps - due), default=None)
+        if nearest is not None and abs(nearest.t0_ps - due) < max(usual, bar.t1_ps - bar.t0_ps):
+            links += _both(bar, nearest, above, below, "way mine")
         else:
             links.append(Link(bar.t0_ps, due, above, below, "way lost", lost=True))
     return links

@@ -17,12 +17,13 @@ from freezeframe.decoders.trace.coverage import Coverage
 from freezeframe.gui.desktop.timeline.palette import contrast
 from freezeframe.gui.moments import freezes
 from freezeframe.gui.plots.axis import TimeAxis
+from freezeframe.gui.plots.books import GUTTER
 from freezeframe.gui.plots.card_path import Part, Tap, Way, path_sheet
 from freezeframe.gui.plots.chart import Gap, filled
 from freezeframe.gui.plots.figures import Drawing
 from freezeframe.gui.plots.look import DARK, LIGHT, PAPER
 from freezeframe.gui.plots.picture import picture_svg
-from freezeframe.gui.plots.proof import GUTTER, PROVES, finding_drawings
+from freezeframe.gui.plots.proof import PROVES, finding_drawings
 from freezeframe.gui.plots.sizes import counted
 from freezeframe.gui.plots.svg import Shape
 from freezeframe.gui.plots.timeline import Lane, Link, timeline_sheet
