@@ -71,11 +71,14 @@ class Host(Stage):
         """Post descriptors for ever, as the plan says."""
         env = self.time.env
         yield env.timeout(self.sending.start_ps)
+        begun_ps = self.time.now_ps
         for gap_ps, messages in self._bursts():
             if gap_ps == WAIT:
                 while self._open >= self.sending.window:
                     yield self._answered.wait()
                 self._open += 1
+            elif gap_ps and self.sending.by_clock:
+                yield env.timeout(max(0, begun_ps + gap_ps - self.time.now_ps))
             elif gap_ps:
                 yield env.timeout(gap_ps)
             yield from self._post(messages)

@@ -87,6 +87,7 @@ class Sending:
         start_ps: from the start of the run to the first posting.
         updates: small messages to fixed addresses between the others.
         window: requests that may be unanswered; 0: nothing is answered.
+        by_clock: the gaps of `messages` are times since ``start_ps``; 0 is together with the one before.
     """
 
     random: random.Random
@@ -104,6 +105,7 @@ class Sending:
     start_ps: int = 0
     updates: Updates | None = None
     window: int = 0
+    by_clock: bool = False
 
     def messages(self) -> Iterator[tuple[int, Message]]:
         """Yield the gap before each posting in picoseconds, and the message, for ever."""

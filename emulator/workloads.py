@@ -10,13 +10,17 @@ message is posted, comes from the seed.
 - io-head-tail: block I/O. A keeps requests open at B; each is data, a command, and the new tail of the queue as a
   message of its own. B answers with a completion and the new head of its queue.
 - io-pending-flags: the same, where command and completion say by a flag that they are to be processed.
+
+A file that ends in ``.csv`` is a workload, too: each line is a message, ``time_ns,card,flow,size_B``.
 """
 
 from __future__ import annotations
 
 import random
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import partial
+from pathlib import Path
 
 import numpy as np
 
@@ -54,10 +58,12 @@ def workload_plan(profile: Profile, seed: int, run: int, name: str) -> Plan:
     """Return the plan of a workload.
 
     Raises:
-        InputError: there is none of that name; the message lists them.
+        InputError: there is none of that name; the message lists them. Or a line of a file is wrong.
     """
-    if name not in WORKLOADS:
-        raise InputError(f"workload {name!r} does not exist; there are {', '.join(WORKLOADS)}")
+    if name not in WORKLOADS and not name.endswith(".csv"):
+        raise InputError(
+            f"workload {name!r} does not exist; there are {', '.join(WORKLOADS)}, or a .csv file"
+        )
     hosts = []
     for side in ("A", "B"):
         draw = random.Random(f"{seed}/{run}/{side}/{name}")
@@ -66,7 +72,10 @@ def workload_plan(profile: Profile, seed: int, run: int, name: str) -> Plan:
         host.start_ps = draw.randrange(1 * _US, 2 * _US)
         hosts.append(host)
     a, b = hosts
-    WORKLOADS[name](a, b)
+    if name in WORKLOADS:
+        WORKLOADS[name](a, b)
+    else:
+        _from_file(Path(name), profile, hosts)
     return Plan((a, b), (Receiving(), Receiving()), name)
 
 
@@ -114,6 +123,49 @@ def _bursts(host: _Script, together: int, words: int) -> Gaps:
         for _ in range(together):
             yield gap_ps, _message(host, words, _DATA)
             gap_ps = 0
+
+
+def _from_file(path: Path, profile: Profile, hosts: list[_Script]) -> None:
+    """Have both hosts post what a file says, each message at its time or as soon after it as the ring has room."""
+    listed: tuple[list[tuple[int, int, int]], ...] = ([], [])
+    for number, line in enumerate(_lines(path), 1):
+        if not line.strip() or line.startswith("#"):
+            continue
+        where, parts = f"{path}:{number}: {line.strip()[:40]!r}", line.strip().split(",")
+        try:
+            t_ns, card, flow, size_B = float(parts[0]), parts[1], int(parts[2]), int(parts[3])
+        except (ValueError, IndexError):
+            raise InputError(f"{where} is no time_ns,card,flow,size_B") from None
+        most_B = 8 * profile.fifo_message_words
+        t_ps = round(1000 * t_ns) if 0 <= t_ns < 1e12 else -1
+        if card not in ("A", "B") or not 0 <= flow < profile.flows_active or t_ps < 0:
+            raise InputError(
+                f"{where}: a time from 0 on, card A or B, flow 0 to {profile.flows_active - 1}"
+            )
+        if not 0 < size_B <= most_B or size_B % 8:
+            raise InputError(f"{where}: the size is a multiple of 8 up to {most_B}")
+        mine = listed[card == "B"]
+        if mine and t_ps < mine[-1][0]:
+            raise InputError(f"{where}: before the message of {card} above it")
+        mine.append((t_ps, flow, size_B))
+
+    def timed(host: _Script, rows: list[tuple[int, int, int]]) -> Gaps:
+        before_ps = 0
+        for t_ps, flow, size_B in rows:
+            message = _message(host, size_B // 8, _DATA)
+            yield t_ps if t_ps != before_ps else 0, replace(message, flow=flow)
+            before_ps = t_ps
+
+    for host, rows in zip(hosts, listed, strict=True):
+        host.script = partial(timed, host, rows)
+        host.by_clock, host.start_ps, host.flows = True, _US, tuple(range(profile.flows_active))
+
+
+def _lines(path: Path) -> list[str]:
+    try:
+        return path.read_text(encoding="utf-8").splitlines()
+    except (OSError, UnicodeDecodeError) as error:
+        raise InputError(f"{path}: cannot be read: {error}") from error
 
 
 def _block_io(a: _Script, b: _Script, pointers: bool) -> None:

@@ -27,7 +27,9 @@ class Bound(NamedTuple):
     row: int
 
 
-def job_ps(step: np.void, bytes_: npt.NDArray[np.int64], share: int = 1) -> Reals:
+def job_ps(
+    step: np.void, bytes_: npt.NDArray[np.int64], share: int | npt.NDArray[np.int64] = 1
+) -> Reals:
     """Return how long jobs of one message take, in picoseconds; ``share``: of what a job costs once."""
     size = bytes_.astype(np.float64)
     knee = float(step["knee_B"])
@@ -36,7 +38,9 @@ def job_ps(step: np.void, bytes_: npt.NDArray[np.int64], share: int = 1) -> Real
         + step["message"]
         + step["segment"] * np.ceil(size / step["segment_B"]) / share
     )
-    if knee and share > 1:  # what was gathered may lie on either side of the knee
+    if knee and np.any(
+        np.greater(share, 1)
+    ):  # what was gathered may lie on either side of the knee
         return np.asarray(lasts + min(step["byte"], step["beyond"]) * size)
     if knee:
         below = np.minimum(size, knee)
@@ -94,7 +98,10 @@ def _flow(
     for step in steps:
         most = int(world.queues[step["queue"]]["most"])
         # What a job costs once is shared by all that it gathers, and by all that were merged before.
-        shared = job_ps(step, mine["size"], most * merged)
+        gathers: int | npt.NDArray[np.int64] = most * merged
+        if world.queues[step["queue"]]["assemble"]:
+            gathers = world.messages["packets"][mine["message"]]
+        shared = job_ps(step, mine["size"], gathers)
         alone = job_ps(step, mine["size"], merged)
         for i in range(step["use"], step["use"] + step["uses"]):
             row = int(world.refs[i])
@@ -115,6 +122,10 @@ def _flow(
 
 
 def _tokens(world: World, ref: int, mine: Table, held: Reals) -> float:
-    unit = int(world.pools[int(world.refs[ref])]["unit_B"])
+    pool = world.pools[int(world.refs[ref])]
+    if pool["per_message"]:
+        first = np.diff(mine["message"], prepend=-1) != 0
+        return float(held[first].sum())
+    unit = int(pool["unit_B"])
     amount = np.maximum(1, -(-mine["size"] // unit)) if unit else 1
     return float((amount * held).sum())

@@ -59,7 +59,7 @@ class _Tables:
     refs: list[int] = field(default_factory=list)
     groups: dict[Place, tuple[object, ...]] = field(default_factory=dict)
     resources: dict[Place, tuple[object, ...]] = field(default_factory=dict)
-    pools: dict[Place, tuple[int, int]] = field(default_factory=dict)
+    pools: dict[Place, tuple[int, int, bool]] = field(default_factory=dict)
     queues: dict[tuple[Place, int], tuple[object, ...]] = field(default_factory=dict)
     steps: list[tuple[object, ...]] = field(default_factory=list)
 
@@ -93,15 +93,16 @@ class _Tables:
     def pool(self, name: str, node: int, flow: str) -> int:
         table = self.described.adapter.pool[name]
         name = f"{name} of {flow}" if table.per_flow else name
-        return self._pool(Place(name, -1 if table.shared else node), table.tokens, table.unit_B)
+        place = Place(name, -1 if table.shared else node)
+        return self._pool(place, table.tokens, table.unit_B, table.per_message)
 
     def room(self, stage: str, node: int) -> int:
         """Return the pool whose tokens are the places of a queue that the stage before waits for."""
         tokens = self.described.adapter.stage[stage].queue
         return self._pool(Place(f"queue of {stage}", node), tokens, 0)
 
-    def _pool(self, place: Place, tokens: int, unit_B: int) -> int:
-        self.pools.setdefault(place, (tokens, unit_B))
+    def _pool(self, place: Place, tokens: int, unit_B: int, per_message: bool = False) -> int:
+        self.pools.setdefault(place, (tokens, unit_B, per_message))
         return list(self.pools).index(place)
 
     def group(self, name: str, node: int) -> int:
@@ -131,11 +132,12 @@ def compile_adapter(described: Described) -> Compiled:
     )
     pools = np.zeros(len(tables.pools), layout.POOL)
     reserved = np.zeros((len(pools), len(ways)), np.int64)
-    for row, (place, (tokens, unit_B)) in enumerate(tables.pools.items()):
+    for row, (place, (tokens, unit_B, per_message)) in enumerate(tables.pools.items()):
         table = adapter.pool.get(place.name)
         for number, way in enumerate(ways):
             reserved[row, number] = table.reserved.get(way.name, 0) if table is not None else 0
         pools[row]["tokens"], pools[row]["unit_B"] = tokens, unit_B
+        pools[row]["per_message"] = per_message
         pools[row]["room"] = tokens - reserved[row].sum()
     resources = np.array(list(tables.resources.values()), layout.RESOURCE)
     most = max((int(row["servers"]) for row in resources), default=1)
@@ -215,7 +217,7 @@ def _queue(tables: _Tables, name: str, node: int, flow: int) -> int:
     back_off = tables.group(stage.back_off, node) if stage.back_off else -1
     row = (
         -1, -1, 0, group, edd, stage.gather, most, _ps(stage.gather_wait_ns), stage.merge, back_off,
-        stage.back_off_at, _ps(stage.poll_ns),
+        stage.back_off_at, _ps(stage.poll_ns), stage.assemble,
     )  # fmt: skip
     key = (Place(name, node), own)
     tables.queues.setdefault(key, row)

@@ -223,17 +223,25 @@ def _over(w: World, p: int, now: int, lost: bool) -> None:
 
 
 @njit(nogil=True, cache=True, inline="always")
-def _amount(w: World, pool: int, size: int) -> int:
+def _amount(w: World, pool: int, p: int) -> int:
+    """Return the tokens of a packet."""
     unit = w.pools[pool].unit_B
-    return 1 if unit == 0 else int(max(1, (size + unit - 1) // unit))
+    if w.pools[pool].per_message:
+        return int(w.messages[w.packets[p].message].first == p)
+    return 1 if unit == 0 else int(max(1, (w.packets[p].size + unit - 1) // unit))
 
 
 @njit(nogil=True, cache=True, inline="always")
 def _has(w: World, pool: int, p: int) -> bool:
-    """Whether a pool has the tokens of a packet, or of those it was merged from."""
+    """Whether a pool has the tokens of a packet, of those it was merged from, or of the message that is assembled."""
     flow, wanted, one = w.packets[p].flow, 0, p
+    if w.queues[w.steps[w.flows[flow].step + w.packets[p].step].queue].assemble:
+        message = w.messages[w.packets[p].message]
+        for other in range(message.first, message.first + message.packets):
+            wanted += _amount(w, pool, other)
+        one = -1
     while one >= 0:
-        wanted += _amount(w, pool, w.packets[one].size)
+        wanted += _amount(w, pool, one)
         one = w.packets[one].member
     over = w.used[pool, flow] - w.reserved[pool, flow]
     more = max(0, over + wanted) - max(0, over)
@@ -248,7 +256,7 @@ def _count(w: World, pool: int, p: int, sign: int, now: int) -> None:
     one = p
     while one >= 0:
         flow = w.packets[one].flow
-        amount = sign * _amount(w, pool, w.packets[one].size)
+        amount = sign * _amount(w, pool, one)
         over = w.used[pool, flow] - w.reserved[pool, flow]
         table.beyond += max(0, over + amount) - max(0, over)
         w.used[pool, flow] += amount
@@ -296,6 +304,8 @@ def _can(w: World, q: int, now: int) -> bool:
     if packet.left >= 0:  # it goes on
         return True
     if queue.length < queue.gather and now < packet.entered + queue.wait:
+        return False
+    if queue.assemble and queue.length < w.messages[packet.message].packets:
         return False
     if queue.back_off >= 0 and w.groups[queue.back_off].waiting >= queue.back_off_at:
         return False
@@ -388,10 +398,12 @@ def _duration(w: World, q: int, p: int, now: int) -> int:
     last = p
     while w.packets[last].member >= 0:  # of what was merged before
         last = w.packets[last].member
-    entries = 1
+    entries, most = 1, queue.most
+    if queue.assemble:
+        most = w.messages[packet.message].packets
     total, members = packet.sum, packet.members
     group.waited += now - packet.entered
-    while entries < queue.most and queue.head >= 0 and queue.length > entries:
+    while entries < most and queue.head >= 0 and queue.length > entries:
         other = w.packets[queue.head]
         if other.left >= 0:
             break
@@ -464,7 +476,8 @@ def _finish(w: World, p: int, now: int) -> None:
     packet.version += 1
     for i in range(step.give, step.give + step.gives):
         _count(w, w.refs[i], p, -1, now)
-    if w.queues[step.queue].most == 1 or w.queues[step.queue].merge == 1:
+    queue = w.queues[step.queue]
+    if (queue.most == 1 and queue.assemble == 0) or queue.merge == 1:
         _go_on(w, p, now)
         return
     first = p

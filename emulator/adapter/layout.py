@@ -29,7 +29,7 @@ STEP = np.dtype([
 QUEUE = np.dtype([
     ("head", "i8"), ("tail", "i8"), ("length", "i8"), ("group", "i4"), ("edd", "i4"),
     ("gather", "i8"), ("most", "i8"), ("wait", "i8"), ("merge", "i4"), ("back_off", "i4"), ("back_off_at", "i8"),
-    ("poll", "i8"),
+    ("poll", "i8"), ("assemble", "i4"),
 ])  # fmt: skip
 GROUP = np.dtype([  # a stage of a node
     ("capacity", "i8"), ("waiting", "i8"), ("most", "i8"), ("dropped", "i8"), ("jobs", "i8"), ("packets", "i8"),
@@ -42,7 +42,7 @@ RESOURCE = np.dtype([
 ])  # fmt: skip
 POOL = np.dtype([
     ("tokens", "i8"), ("unit_B", "i8"), ("room", "i8"), ("used", "i8"), ("beyond", "i8"),  # beyond what is reserved
-    ("most", "i8"), ("since", "i8"), ("area", "f8"),
+    ("most", "i8"), ("since", "i8"), ("area", "f8"), ("per_message", "i4"),
 ])  # fmt: skip
 PACKET = np.dtype([
     ("flow", "i4"), ("step", "i4"), ("message", "i8"), ("size", "i8"), ("due", "i8"),

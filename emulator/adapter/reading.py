@@ -27,11 +27,26 @@ class ProfileError(CardError):
 
 
 @dataclass(frozen=True, slots=True)
+class Fitted:
+    """What a profile that was fitted to a capture says of that, ``[fit]``.
+
+    Attributes:
+        intervals: the 90 % interval of a parameter, low and high.
+        misfit: by what share the fitted profile misses the latency of its own capture.
+    """
+
+    intervals: Mapping[str, tuple[float, float]]
+    values: Mapping[str, float]
+    misfit: float
+
+
+@dataclass(frozen=True, slots=True)
 class Described:
     """An adapter as a profile describes it, checked, and the file it comes from."""
 
     file: ProfileFile
     adapter: Adapter
+    fit: Fitted | None = None
 
 
 def load_adapter(name: str, settings: Mapping[str, Any] | None = None) -> Described:
@@ -58,6 +73,7 @@ def described(file: ProfileFile, settings: Mapping[str, Any]) -> Described:
         InputError: as `load_adapter`.
     """
     said = copy.deepcopy(file.said)
+    fit = said.pop("fit", None)
     problems: list[tuple[Where, str]] = []
     set_here = {_place_of(said, key): key for key in settings}
     for path, key in set_here.items():
@@ -66,13 +82,14 @@ def described(file: ProfileFile, settings: Mapping[str, Any]) -> Described:
     parameters = said.pop("parameter", {})
     problems += _evaluate(parameters, numbers, ("parameter",), own=True)
     problems += _parameters(parameters)
+    problems += _fit(fit, numbers)
     for table in ("resource", "pool", "stage", "flow", "run"):
         problems += _evaluate(said.get(table), numbers, (table,))
     if not problems:
         adapter, found = checked(said, Adapter, _contradictions)
         problems = [(problem.path, problem.text) for problem in found]
         if adapter is not None:
-            return Described(file, adapter)
+            return Described(file, adapter, _fitted(fit, numbers))
     raise ProfileError("\n".join(_lines(file, set_here, problems)))
 
 
@@ -97,6 +114,42 @@ def _parameters(table: Any) -> Iterator[tuple[Where, str]]:
             or not math.isfinite(value)
         ):
             yield ("parameter", name), f"parameter.{name}: {value!r} is not a number"
+
+
+def _fit(table: Any, numbers: Mapping[str, float]) -> Iterator[tuple[Where, str]]:
+    """Look at the table of a fit: intervals of parameters, and how well it fits."""
+    if table is None:
+        return
+    intervals = table.get("interval") if isinstance(table, dict) else None
+    misfit = table.get("misfit") if isinstance(table, dict) else None
+    if (
+        not isinstance(intervals, dict)
+        or not _is_number(misfit)
+        or set(table) - {"interval", "misfit"}
+    ):
+        yield ("fit",), "fit: has misfit, a number, and [fit.interval], and nothing else"
+        return
+    for name, ends in intervals.items():
+        if name not in numbers:
+            yield ("fit", "interval", name), f"fit.interval.{name}: there is no such parameter"
+        elif not (
+            isinstance(ends, list)
+            and len(ends) == 2
+            and all(map(_is_number, ends))
+            and ends[0] <= ends[1]
+        ):
+            yield ("fit", "interval", name), f"fit.interval.{name}: {ends!r} is not [low, high]"
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, (int, float)) and not isinstance(value, bool) and math.isfinite(value)
+
+
+def _fitted(table: Any, numbers: Mapping[str, float]) -> Fitted | None:
+    if table is None:
+        return None
+    intervals = {name: (float(low), float(high)) for name, (low, high) in table["interval"].items()}
+    return Fitted(intervals, {name: numbers[name] for name in intervals}, float(table["misfit"]))
 
 
 def _place_of(said: Mapping[str, Any], key: str) -> Where:

@@ -89,6 +89,17 @@ def _stage(adapter: Adapter, name: str, stage: Stage) -> Iterator[tuple[Where, s
             (*path, "takes"),
             f"stage.{name}: a stage that gathers takes no tokens; let the one before take them",
         )
+    lossy = stage.when_full == "drop" and bool(stage.queue)
+    if stage.assemble and (most > 1 or lossy or stage.order == "edd" or stage.merge):
+        yield (
+            (*path, "assemble"),
+            f"stage.{name}: assemble makes a job of the packets of one message in their order: no gather, merge, edd or drop",
+        )
+    if lossy and any(one.assemble for one in adapter.stage.values()):
+        yield (
+            (*path, "when_full"),
+            f"stage.{name}: drops packets that a stage which assembles would wait for",
+        )
     if stage.back_off:
         yield from _names((*path, "back_off"), [stage.back_off], list(adapter.stage), "stage")
         if not stage.back_off_at:
@@ -206,7 +217,10 @@ def _fits(
     if table is None:
         return
     part_B = min(largest_B, flow.packet_B or largest_B)
+    if adapter.stage[stage].assemble:
+        merged = max(1, -(-largest_B // max(1, part_B)))
     needs = merged * max(1, -(-part_B // table.unit_B) if table.unit_B else 1)
+    needs = 1 if table.per_message else needs
     room = table.tokens - sum(kept for other, kept in table.reserved.items() if other != name)
     if needs > room:
         yield (

@@ -48,7 +48,8 @@ class Pool(_Table):
     """``[pool.NAME]``: tokens that a stage takes when it begins and one gives back when it ends.
 
     A message takes one, or with ``unit_B`` one for each so many bytes. ``reserved``: tokens kept for a flow;
-    with ``per_flow`` each flow has a pool of its own.
+    with ``per_flow`` each flow has a pool of its own. With ``per_message`` a message of several packets takes one
+    token in all, with its first packet.
     """
 
     tokens: Annotated[int, Meta(ge=1, le=1 << 31)]
@@ -56,6 +57,7 @@ class Pool(_Table):
     reserved: dict[Name, Annotated[int, Meta(ge=1, le=1 << 31)]] = {}
     shared: bool = False
     per_flow: bool = False
+    per_message: bool = False
     doc: Doc = ""
 
 
@@ -68,7 +70,8 @@ class Stage(_Table):
     ``queue`` messages may wait before it (0: any number); of more, the stage before waits, or they are dropped.
     ``gather`` messages make one job, fewer once the first has waited ``gather_wait_ns``, and at most ``gather_most``;
     with ``merge`` they are one from there on. While ``back_off_at`` messages wait at stage ``back_off``, no job begins.
-    With ``poll_ns`` a message is seen at the next multiple of it.
+    With ``poll_ns`` a message is seen at the next multiple of it. With ``assemble`` a job is a whole message: it begins
+    when all of its packets are there, and they go on together.
     """
 
     uses: list[Name] = []
@@ -93,6 +96,7 @@ class Stage(_Table):
     back_off: str = ""
     back_off_at: Annotated[int, Meta(ge=0, le=1 << 31)] = 0
     poll_ns: Ns = 0.0
+    assemble: bool = False
     doc: Doc = ""
 
 

@@ -43,7 +43,8 @@ _NEVER_PACKED = ("capture", "decoders", "recording", "recover")
 VERBS: tuple[Verb, ...] = (
     Verb("demo", "Inject a fault into an emulated card, catch it, explain it.", _START),
     Verb("reproduce", "Measure a paper's numbers, beside the paper's.", _START),
-    Verb("what-if", "Change a described adapter and see what that buys.", _START),
+    Verb("what-if", "Change a described or a recorded adapter and see what that buys.", _START),
+    Verb("calibrate", "Fit a described adapter to a capture, with intervals.", _CAPTURE),
     Verb("targets", "List the ways to reach a card, or the devices behind one.", _START),
     Verb("emulate", "Run the emulated pair of cards as an Etherbone server.", _START),
     Verb("sim-board", "Run the example pair in Verilog as an Etherbone server.", _START),

@@ -10,7 +10,10 @@ from freezeframe.gui.cli.options import ForceOption, JsonOption, argument, optio
 from freezeframe.gui.places import refuse_evidence, refuse_taken
 
 ProfileArgument = Annotated[
-    str, argument("PROFILE", "A name ('list' shows those of stages), or a TOML file.")
+    str,
+    argument(
+        "PROFILE|CAPTURE.ff", "A name ('list' shows those of stages), a TOML file, or a capture."
+    ),
 ]
 SetOption = Annotated[
     list[str] | None,
@@ -44,7 +47,8 @@ def run(
     Prints throughput, latency, what each resource was occupied for, the exact bound beside the
     simulation, what makes it, and what 1 % of speed of each part is worth. With --set the profile stands
     beside its change. With --sweep there is a line for each point; sweeps use all cores. A card down to its
-    cycles, such as forth, is run as the emulated pair instead.
+    cycles, such as forth, is run as the emulated pair instead. From a capture, a profile is fitted to it as
+    calibrate does, and the capture's own messages run through it and its change; gains have 90 % intervals.
 
     \b
     Examples:
@@ -54,6 +58,7 @@ def run(
       freezeframe what-if cim250 --sweep size_B=64..65536 --sweep depth=1,2,3 -o cim250.svg
       freezeframe what-if cim250-both --set M_o_us=1000 --json
       freezeframe what-if forth-coarse --set flows.credit_unit_words=64
+      freezeframe what-if run.ff --set bus_MHz=133
     """
     if output is not None:
         if not sweep:
@@ -62,11 +67,13 @@ def run(
             raise InputError(f"{output}: a drawing is written as .svg")
         refuse_evidence(output)
         refuse_taken(output, force, "what-if.svg")
-    from freezeframe.gui.cli.work.what_if import list_profiles, one_point, sweep_points
+    from freezeframe.gui.cli.work.what_if import list_profiles, one_point, runnable, sweep_points
 
     if profile == "list":
         list_profiles(json=json)
-    elif sweep:
-        sweep_points(profile, set_ or [], sweep, output, json=json)
-    else:
-        one_point(profile, set_ or [], json=json)
+        return
+    with runnable(profile) as name:
+        if sweep:
+            sweep_points(name, set_ or [], sweep, output, json=json)
+        else:
+            one_point(name, set_ or [], json=json)

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import tempfile
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
 from freezeframe.capture.errors import InputError
+from freezeframe.emulator.adapter.gain import Gain, gains
 from freezeframe.emulator.adapter.outcome import Outcome, run_adapter
 from freezeframe.emulator.adapter.reading import load_adapter
 from freezeframe.emulator.adapter.what_if import (
@@ -21,7 +25,9 @@ from freezeframe.emulator.adapter.what_if import (
 from freezeframe.emulator.profile_files import profile_file, profile_names
 from freezeframe.gui.cli.compiling import compile_notice
 from freezeframe.gui.cli.output import emit_json, progress_bar, table
+from freezeframe.gui.cli.work.calibration import write_fitted
 from freezeframe.gui.cli.work.what_if_card import card_points
+from freezeframe.gui.places import is_capture
 from freezeframe.gui.plots.curves import Curve, draw_curves
 from freezeframe.gui.text import printable
 
@@ -40,6 +46,25 @@ def list_profiles(*, json: bool) -> None:
     print(table(("profile", "describes"), list(found.items())))
 
 
+@contextmanager
+def runnable(name: str) -> Iterator[str]:
+    """Yield what a profile is run by: its name, or for a capture the path of one that is fitted to it.
+
+    Raises:
+        InputError: the capture cannot say what a profile needs.
+    """
+    capture = Path(name)
+    if not capture.is_dir() and not name.endswith(".ff"):
+        yield name
+        return
+    if capture.is_dir() and not is_capture(capture):
+        raise InputError(f"{name}: is a folder and no capture; give a profile or a capture folder")
+    with tempfile.TemporaryDirectory(prefix="freezeframe-what-if-") as folder:
+        path = Path(folder) / f"{capture.stem}.toml"
+        write_fitted(capture, path)
+        yield str(path)
+
+
 def one_point(name: str, changes: Sequence[str], *, json: bool) -> None:
     """Print what a profile shows, beside its change where there is one.
 
@@ -56,16 +81,25 @@ def one_point(name: str, changes: Sequence[str], *, json: bool) -> None:
         changed = run_adapter(load_adapter(name, settings)) if settings else None
         last = changed or base
         found = worths(last)
+        fitted = base.compiled.described.fit
+        gained = gains(base, changed, settings) if changed is not None and fitted else {}
     if json:
         document: dict[str, Any] = {"profile": name, "settings": settings, "base": base.shown()}
         if changed is not None:
             document["changed"] = changed.shown()
+        if fitted is not None:
+            document["misfit"] = fitted.misfit
+            document["gain_percent"] = {key: asdict(gain) for key, gain in gained.items()}
         document["one_per_cent_faster"] = [worth._asdict() for worth in found]
         emit_json(document)
         return
-    print(printable(f"{name}: {base.compiled.described.adapter.description}".rstrip(": ")))
+    print(
+        printable(f"{Path(name).stem}: {base.compiled.described.adapter.description}".rstrip(": "))
+    )
     _print_run(base, changed, ", ".join(changes))
     print()
+    if gained:
+        _print_gains(gained)
     _print_worths(last, found)
 
 
@@ -108,6 +142,19 @@ def _occupied(outcomes: list[Outcome]) -> list[tuple[Any, ...]]:
     labels = dict.fromkeys(label for found in shares for label in found)
     rows = {label: [found.get(label, 0.0) for found in shares] for label in labels}
     return [(label, *row) for label, row in rows.items() if max(row) >= _SHOWN]
+
+
+def _print_gains(found: dict[str, Gain]) -> None:
+    rows = [
+        (
+            name.replace("_", " "),
+            f"{gain.value:+.1f} %",
+            f"{gain.low:+.1f} .. {gain.high:+.1f} %",
+        )
+        for name, gain in found.items()
+    ]
+    print(table(("gain", "foretold", "90 % interval"), rows, right=(1, 2)))
+    print()
 
 
 def _print_worths(outcome: Outcome, found: list[Worth]) -> None:
