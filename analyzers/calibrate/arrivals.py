@@ -1,6 +1,6 @@
 """When the messages of a capture came to their hosts, and from when on that is known.
 
-The log has when a host began to write a descriptor, not when the message was there: a host that was writing another one,
+The log has when a host began to write a descriptor, not when the message was there: a host that was writing another,
 or that found no room in the ring, began later. Such a message is taken to have been there with the one before it, where
 that had waited, too; else at the middle of the time in which it can have come.
 """
@@ -66,7 +66,7 @@ def window_ps(view: CaptureView, sent: Mapping[str, Sequence[Sent]]) -> int:
             return t_ps
     where = " and ".join(f"{name}.{EVENT_LOG}" for name in wrapped)
     raise CannotSay(
-        f"{view.folder.path}: wrapped memory: {where} no longer holds the beginning, and never since were the cards idle: "
+        f"{view.folder.path}: wrapped memory: {where} no longer holds the beginning, never since were the cards idle: "
         "what was under way there is not known; freeze sooner, record fewer kinds of events, or take a deeper log"
     )
 

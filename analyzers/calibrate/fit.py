@@ -105,7 +105,7 @@ def _host(
         samples += [(end - begin) / count for (begin, end), count in together.items()]
     if not samples:
         raise CannotSay(
-            f"{view.folder.path}: no bus events: the event logs hold no DESC posting with its posted, so what a posting "
+            f"{view.folder.path}: no bus events: no DESC posting is logged with its posted, so what a posting "
             "takes is not known; switch DESC on in ctl.kinds before arming"
         )
     full = [ring for ring in rings.values() if ring.places]
@@ -156,7 +156,7 @@ def _reads(view: CaptureView, sent: Mapping[str, Sequence[Sent]]) -> list[Value]
             most_waiting = max(most_waiting, level)
     if not request or not completion or not (split or contended):
         raise CannotSay(
-            f"{view.folder.path}: no bus events: no read is recorded from its request to its first word, so what the bus "
+            f"{view.folder.path}: no bus events: no read is logged from its request to its first word, so what the bus "
             "takes is not known; switch DESC and STATE on in ctl.kinds before arming"
         )
     values = [

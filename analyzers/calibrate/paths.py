@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from freezeframe.analyzers.calibrate.refusals import CannotSay
-from freezeframe.analyzers.calibrate.samples import Value, exact, least_of, low_half_of, mean_of
+from freezeframe.analyzers.calibrate.samples import Value, exact, low_half_of, mean_of
 from freezeframe.analyzers.calibrate.sent import Sent
 from freezeframe.analyzers.streams import Stream
 from freezeframe.analyzers.view import CaptureView
@@ -89,7 +90,7 @@ def path_values(
     if len(flights) < _LEAST or len(bursts) < _LEAST:
         what = "both ends of the link" if len(flights) < _LEAST else "the receiver's exit"
         raise CannotSay(
-            f"{view.folder.path}: one end: {min(len(flights), len(bursts))} packets are recorded at {what}, {_LEAST} are "
+            f"{view.folder.path}: one end: {min(len(flights), len(bursts))} packets recorded at {what}, {_LEAST} are "
             "needed to know what it takes; record all kinds of words at all four taps"
         )
     start = (
@@ -112,7 +113,7 @@ def path_values(
         mean_of("flight_ns", flights, "last word at the sender's exit to the receiver's entry"),
         _burst(bursts),
         low_half_of("write_start_cycles", writes, "last word in the FIFO to the bus") if writes else
-        Value("write_start_cycles", 1.0, 0.0, 2.0, 0, "no packet was written in one burst: up to two cycles of crossing"),
+        Value("write_start_cycles", 1.0, 0.0, 2.0, 0, "no packet was written in one burst: two cycles at most"),
     ], written  # fmt: skip
 
 
@@ -133,7 +134,7 @@ def _passed(stream: Stream | None) -> dict[int, _Passed]:
         cycle = stream.cycle[packet.start : packet.end]
         ends = np.flatnonzero(np.diff(cycle) != 1)
         edges = [0, *(ends + 1).tolist(), len(cycle)]
-        lengths = tuple(b - a for a, b in zip(edges, edges[1:], strict=False))
+        lengths = tuple(b - a for a, b in itertools.pairwise(edges))
         found[int(packet.seq)] = _Passed(
             int(stream.t_ps[packet.start]), int(stream.t_ps[packet.end - 1]), len(cycle),
             int(packet.body_words), lengths,

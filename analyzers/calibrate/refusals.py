@@ -90,7 +90,7 @@ def refuse_messages(view: CaptureView, sent: Mapping[str, Sequence[Sent]]) -> No
                 )
             if message.length_words != int(length):
                 raise CannotSay(
-                    f"{path}: unknown sizes: message {int(seq)} of {name} has {message.length_words} words by the event "
+                    f"{path}: unknown sizes: packet {int(seq)} of {name} has {message.length_words} words by the event "
                     f"log and {int(length)} by its tap; take a capture in which they agree ('freezeframe explain')"
                 )
 
@@ -133,8 +133,8 @@ def refuse_held(view: CaptureView, begin_ps: int, end_ps: int) -> None:
         held = _share(log.t_ps[waits], log.code[waits] == "begin", begin_ps, end_ps)
         if held > _MOST_HELD * span_ps:
             raise CannotSay(
-                f"{view.folder.path}: saturated elsewhere: {name} waited for credit for {100 * held / span_ps:.0f} % of "
-                "the time; see 'freezeframe analyze CAPTURE pressure' for whose it is, and what finer credits would gain"
+                f"{view.folder.path}: saturated elsewhere: {name} waited for credit {100 * held / span_ps:.0f} % of "
+                "the time; 'freezeframe analyze CAPTURE pressure' says whose it is, and what finer credits gain"
             )
 
 

@@ -51,6 +51,6 @@ def least_of(name: str, samples: Sequence[float], told_by: str) -> Value:
 
 
 def low_half_of(name: str, samples: Sequence[float], told_by: str) -> Value:
-    """Return the mean of the lower half of the samples: a cost with the chance of where clocks meet, without waiting."""
+    """Return the mean of the lower half of the samples: a cost and where clocks meet, without waiting."""
     values = np.sort(np.asarray(samples, np.float64))
     return mean_of(name, values[: (len(values) + 1) // 2].tolist(), told_by)

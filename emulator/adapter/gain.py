@@ -1,7 +1,7 @@
 """What a change buys on a profile that was fitted to a capture, with its 90 % interval.
 
-Each parameter is drawn from its own interval (a normal distribution with that 90 %), and profile and change run with the
-same draws: what both have in common cancels. By what the fitted profile misses its own capture the interval is widened, in
+Each parameter is drawn from its own interval (normally distributed), and profile and change run with the
+same draws: what both have in common cancels. By what the profile misses its own capture the interval is widened, in
 proportion to the gain and by half of the misfit itself: a model that is 4 % off may be off by 2 points.
 """
 

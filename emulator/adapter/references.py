@@ -93,7 +93,7 @@ def _stage(adapter: Adapter, name: str, stage: Stage) -> Iterator[tuple[Where, s
     if stage.assemble and (most > 1 or lossy or stage.order == "edd" or stage.merge):
         yield (
             (*path, "assemble"),
-            f"stage.{name}: assemble makes a job of the packets of one message in their order: no gather, merge, edd or drop",
+            f"stage.{name}: assemble makes a job of a message's packets in their order: no gather, merge, edd, drop",
         )
     if lossy and any(one.assemble for one in adapter.stage.values()):
         yield (

@@ -1,4 +1,4 @@
-"""``freezeframe calibrate``, and what-if from a capture: a profile of stages fitted to it, written down and held to it."""
+"""``freezeframe calibrate``, and what-if from a capture: a profile fitted to it, written down and held to it."""
 
 from __future__ import annotations
 
@@ -106,7 +106,7 @@ def _trace(output: Path, flow: str) -> Path:
 
 
 def _lines(fit: Fit, arrivals: list[Arrival]) -> str:
-    """Return arrivals as lines ``time_ns,size_B``, the size with the frame; a picosecond keeps those of one moment in order."""
+    """Return arrivals as lines ``time_ns,size_B``, sizes with the frame; a picosecond keeps equal times in order."""
     order = {(one.sender, one.number): place for place, one in enumerate(fit.arrivals)}
     frame_B = 8 * int(fit.value("frame_words"))
     return "".join(
@@ -160,7 +160,7 @@ def _number(value: float) -> str:
 
 
 def _misfit(capture: Path, fit: Fit, outcome: Outcome) -> float:
-    """Return by what share the fitted profile misses the latencies that the taps still tell, the arrivals being its own.
+    """Return by what share the fitted profile misses the latencies that the taps still tell, with its own arrivals.
 
     Raises:
         CannotSay: by so much that something must have held the messages up that no event tells of.
@@ -180,8 +180,8 @@ def _misfit(capture: Path, fit: Fit, outcome: Outcome) -> float:
     misfit = float(np.mean(ours) / np.mean(theirs)) - 1
     if not math.isfinite(misfit) or abs(misfit) > _MOST_MISFIT:
         raise CannotSay(
-            f"{capture}: saturated elsewhere: the last {len(theirs)} messages took {np.mean(theirs) / 1e6:,.1f} us each, by "
-            f"what the card's own events tell they would have taken {np.mean(ours) / 1e6:,.1f} us; what held them up is in no "
+            f"{capture}: saturated elsewhere: the last {len(theirs)} messages took {np.mean(theirs) / 1e6:,.1f} us each, "
+            f"by the card's own events it would be {np.mean(ours) / 1e6:,.1f} us; what held them up is in no "
             "event; see 'freezeframe explain' and 'freezeframe analyze CAPTURE pressure'"
         )
     return misfit
