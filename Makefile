@@ -16,7 +16,7 @@ PYTEST := $(BIN)/pytest -n 2 --dist loadfile --no-loadscope-reorder # in order o
 # Many containers set it; without bytecode each process and each run of pytest compiles every module anew.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: help campaign-guard bench-guard demo demo-rtl quick test lint types tests pythons cover docs bench campaign campaign-open campaign-rtl campaign-pull campaign-taps campaign-oracles campaign-guess campaign-iwarp campaign-flips campaign-journals fuzz-packets harden hostile campaign-reads campaign-cards campaign-foreign timing area proofs pictures registers lock links system clean
+.PHONY: help campaign-guard bench-guard demo demo-rtl quick test lint types tests pythons cover docs bench campaign campaign-open campaign-rtl campaign-pull campaign-taps campaign-oracles campaign-guess campaign-iwarp campaign-flips campaign-what-if campaign-journals fuzz-packets harden hostile campaign-reads campaign-cards campaign-foreign timing area proofs pictures registers lock links system clean
 
 help:
 	@echo "make demo           a fault is injected, caught, pulled and explained"
@@ -39,6 +39,7 @@ help:
 	@echo "make campaign-foreign  each general fault x 20 seeds in LiteEth and LiteX's FIFOs, 600 clean runs, long ones (an hour)"
 	@echo "make campaign-iwarp  ten million legal FPDUs, 1,000 captures beside tshark, each breach x 20 seeds, broken copies of the stack"
 	@echo "make fuzz-packets   broken captures into the readers of packets, TCP and iWARP; N=20000 of them (ten minutes)"
+	@echo "make campaign-what-if  200 random cards recorded, a change foretold from each capture and held against the truth (half an hour)"
 	@echo "make campaign-flips   1,000 single bits flipped in captures: each found, all but its chunk read (five minutes)"
 	@echo "make campaign-journals  recordings under 1,000 kill -9, 200 power cuts, failing disks, flipped bits (five minutes)"
 	@echo "make harden         broken input into every parser and server, resumed where it stopped; N=20000 executions of a fast one (fifteen minutes)"
@@ -150,6 +151,9 @@ campaign-iwarp: $(DEV)
 
 fuzz-packets: $(DEV)
 	@NUMBA_BOUNDSCHECK=1 NUMBA_CACHE_DIR=out/checked-kernels $(BIN)/python -m tests.campaign.fuzz_packets --write --executions $(or $(N),20000)
+
+campaign-what-if: $(DEV)
+	@$(BIN)/python -m tests.campaign.what_if --write
 
 campaign-flips: $(DEV)
 	@$(BIN)/python -m tests.campaign.bit_flips

@@ -31,6 +31,7 @@ PAIRS = 200
 NEAR = 3.0  # points
 NARROW = 5.0  # points: half of a 90 % interval
 _DOCS = Path("docs/campaign-what-if.md")
+_MARK = "## Measured"
 _STEP_PS = 50_000_000
 _MOST_PS = 20_000_000_000
 _BEGIN_PS = 1_000_000  # the hosts' programs start so long after the link is up
@@ -285,6 +286,21 @@ def _share(rows: list[Row], what: str) -> str:
     return f"{100 * sum(getattr(row, what) for row in rows) / len(rows):.1f} %"
 
 
+def write_table(page: Path, rows: list[Row], pairs: int) -> None:
+    """Put the result behind the last line of a page that begins its figures."""
+    refused = sorted({(row.number, row.what, row.refused) for row in rows if row.refused})
+    lines = [f"{pairs} pairs, of which {len(refused)} were refused:", "", *summary(rows), ""]
+    lines += [f"- pair {number}, `{what}`: {why}" for number, what, why in refused]
+    missed = [row for row in rows if not row.good and not row.refused]
+    lines += ["", f"Neither within 3 points nor inside its interval: {len(missed)}."]
+    lines += [
+        f"- pair {row.number}, `{row.what}`, {row.gain.replace('_', ' ')}: {row.foretold:+.1f} %, in truth {row.truth:+.1f} %"
+        for row in missed
+    ]
+    head = page.read_text().partition(_MARK)[0]
+    page.write_text(head + _MARK + "\n\n" + "\n".join(lines).rstrip() + "\n")
+
+
 def main() -> int:
     options = argparse.ArgumentParser()
     options.add_argument("--pairs", type=int, default=PAIRS)
@@ -302,6 +318,8 @@ def main() -> int:
                 flush=True,
             )
     print(*summary(rows), sep="\n")
+    if chosen.write:
+        write_table(_DOCS, rows, chosen.pairs)
     return 0
 
 
