@@ -294,7 +294,8 @@ def write_table(page: Path, rows: list[Row], pairs: int) -> None:
     missed = [row for row in rows if not row.good and not row.refused]
     lines += ["", f"Neither within 3 points nor inside its interval: {len(missed)}."]
     lines += [
-        f"- pair {row.number}, `{row.what}`, {row.gain.replace('_', ' ')}: {row.foretold:+.1f} %, in truth {row.truth:+.1f} %"
+        f"- pair {row.number}, `{row.what}`, {row.gain.replace('_', ' ')}: {row.foretold:+.1f} %, "
+        f"in truth {row.truth:+.1f} %"
         for row in missed
     ]
     head = page.read_text().partition(_MARK)[0]
