@@ -4,10 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+import numpy as np
+import numpy.typing as npt
+
 from freezeframe.analyzers.calibrate.sent import Sent
 from freezeframe.analyzers.view import CaptureView
 from freezeframe.capture.errors import InputError
 from freezeframe.capture.registers.layouts import STATE_VALUE_NEW_MASK, Kind, MachineState
+
+Int64 = npt.NDArray[np.int64]
+Bool = npt.NDArray[np.bool_]
 
 LEAST_MESSAGES = 20
 _MOST_HELD = 0.05  # of the time that a receiver may be stopped, or a sender wait for credit
@@ -129,6 +135,8 @@ def refuse_held(view: CaptureView, begin_ps: int, end_ps: int) -> None:
                 f"{view.folder.path}: saturated elsewhere: the host of {name} received nothing for "
                 f"{100 * stopped / span_ps:.0f} % of the time; what limits is that host, not the card"
             )
+    for name in view.names:
+        log = view.logs[name]
         waits = log.select("PRESSURE", "begin", "end")
         held = _share(log.t_ps[waits], log.code[waits] == "begin", begin_ps, end_ps)
         if held > _MOST_HELD * span_ps:
@@ -138,7 +146,7 @@ def refuse_held(view: CaptureView, begin_ps: int, end_ps: int) -> None:
             )
 
 
-def _share(t_ps, is_on, begin_ps: int, end_ps: int) -> int:  # type: ignore[no-untyped-def]
+def _share(t_ps: Int64, is_on: Bool, begin_ps: int, end_ps: int) -> int:
     """Return for how long the newest of some events was an ``is_on`` one, within a window."""
     ends = [*t_ps[1:].tolist(), end_ps]
     return sum(

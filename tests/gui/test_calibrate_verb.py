@@ -1,4 +1,4 @@
-"""calibrate and what-if from a capture: what is foretold from a capture alone, held against the card that has the change."""
+"""calibrate and what-if from a capture: what a capture alone foretells, held against the changed card."""
 
 from __future__ import annotations
 

@@ -180,8 +180,8 @@ def _misfit(capture: Path, fit: Fit, outcome: Outcome) -> float:
     misfit = float(np.mean(ours) / np.mean(theirs)) - 1
     if not math.isfinite(misfit) or abs(misfit) > _MOST_MISFIT:
         raise CannotSay(
-            f"{capture}: saturated elsewhere: the last {len(theirs)} messages took {np.mean(theirs) / 1e6:,.1f} us each, "
-            f"by its events it would be {np.mean(ours) / 1e6:,.1f} us; that is in no "
-            "event; see 'freezeframe explain' and 'freezeframe analyze CAPTURE pressure'"
+            f"{capture}: saturated elsewhere: the last {len(theirs)} messages took {np.mean(theirs) / 1e6:,.1f} us, "
+            f"by its events it would be {np.mean(ours) / 1e6:,.1f} us; what "
+            "held them up is in no event; see 'freezeframe explain' and 'freezeframe analyze CAPTURE pressure'"
         )
     return misfit

@@ -13,8 +13,8 @@ from freezeframe.analyzers.calibrate.refusals import CannotSay
 from freezeframe.analyzers.view import CaptureView
 from freezeframe.capture.folder import CaptureFolder
 from freezeframe.capture.recorder.pull import pull
-from freezeframe.capture.registers.access import open_devices
 from freezeframe.emulator.target import EmulatorTarget
+from tests.emulator.reading import Card
 
 Prepare = Callable[[EmulatorTarget], None]
 
@@ -79,8 +79,8 @@ def test_one_end_is_refused(tmp_path: Path) -> None:
 @pytest.mark.parametrize(("kind", "name"), [(5, "DESC"), (8, "STATE")])
 def test_a_log_without_bus_events_is_refused(tmp_path: Path, kind: int, name: str) -> None:
     def switch_off(target: EmulatorTarget) -> None:
-        for device in open_devices(target):
-            device.write_register("ctl.kinds", 0xFFFF & ~(1 << kind), 4)
+        for index in (0, 1):
+            Card(target, index).write("ctl.kinds", 4, 0xFFFF & ~(1 << kind))
 
     assert refused(recorded(tmp_path, prepare=switch_off)).startswith(
         f"no bus events: A.event_log did not record {name}"
@@ -92,12 +92,12 @@ def test_too_few_messages_are_refused(tmp_path: Path) -> None:
 
 
 def test_a_log_that_wrapped_while_the_card_was_never_idle_is_refused(tmp_path: Path) -> None:
-    view = recorded(tmp_path, count=120, gap_ns=0.0, profile="[trace]\nevent_depth = 512\n")
+    view = recorded(tmp_path, count=120, gap_ns=0.0, profile="[trace]\nevent_depth = 1024\n")
     assert refused(view).startswith("wrapped memory: A.event_log")
 
 
 def test_a_log_that_wrapped_is_used_from_where_the_card_was_idle(tmp_path: Path) -> None:
-    view = recorded(tmp_path, count=120, gap_ns=60_000.0, profile="[trace]\nevent_depth = 512\n")
+    view = recorded(tmp_path, count=120, gap_ns=60_000.0, profile="[trace]\nevent_depth = 1024\n")
     assert 20 <= len(fitted(view).arrivals) < 120
 
 
@@ -108,7 +108,9 @@ def test_a_log_that_lost_events_does_not_know_all_sizes(tmp_path: Path) -> None:
 
 def test_messages_that_the_card_made_between_those_of_its_host_are_refused(tmp_path: Path) -> None:
     def pattern(target: EmulatorTarget) -> None:
-        target.pair.nics[0].config.pattern_on = True
+        card = Card(target, 0)
+        card.write("provoke.traffic_gap", 9000)
+        card.write("provoke.traffic", 1 | 5 << 16)
 
     assert refused(recorded(tmp_path, prepare=pattern)).startswith("flows mixed: ")
 
