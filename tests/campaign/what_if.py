@@ -189,7 +189,7 @@ def run_card(
             ends[sender].append(target.now_ps - begin_ps)
             finish(*given)
 
-        nic.rx_dma._finish = noted  # type: ignore[method-assign]
+        nic.rx_dma._finish = noted  # type: ignore[method-assign,assignment]
     while sum(map(len, ends.values())) < len(messages):
         target.advance(_STEP_PS)
         if target.now_ps > _MOST_PS:

@@ -19,7 +19,7 @@ from tests.processes import run_program
 ASKED = (
     "demo reproduce targets emulate status watch serve arm freeze pull guard night counters selftest qualify rx-dma "
     "traffic inject loopback console sim-board trigger explain check diff learn open analyze plot capture decode "
-    "import decoders expect export report card iwarp verify bundle what-if "
+    "import decoders expect export report card iwarp verify bundle calibrate what-if "
     "recording recover reg"
 )
 HEAVY = ("numpy", "pandas", "numba", "pyarrow", "rich", "typer", "simpy", "serial", "email")
