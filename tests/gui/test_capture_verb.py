@@ -87,7 +87,9 @@ def test_an_interrupt_ends_a_capture_with_what_there_is(tmp_path: Path) -> None:
         first = process.stdout.readline()
         process.send_signal(signal.SIGINT)
         out, err = process.stdout.read(), process.stderr.read()
-    assert (process.returncode, err) == (0, "")
+    # On a busy machine it may say that decoding does not keep up.
+    notes = [line for line in err.splitlines() if not line.startswith("decoding is behind by ")]
+    assert (process.returncode, notes) == (0, [])
     *rows, said = [first, *out.splitlines()]
     assert said.startswith(f"{place}: 2 channels, ")
     later = run_inside("decode", str(place), "-d", "uart:rx=D0,baud=10000").out
