@@ -112,7 +112,7 @@ def fifo_level(view: CaptureView, device: str) -> Series | None:
     capture = view.device(device)
     way = view.roles.rx
     level = view.value(device, f"frozen.{way.level}") if way.level else None
-    lost = view.counter(device, "rx_fifo_overflows")
+    lost = view.count(device, "overflow", view.roles.rx.entry)
     if capture is None or level is None or lost or view.value(device, "ctl.generation") != 1:
         return None
     ends = []

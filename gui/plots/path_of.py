@@ -131,7 +131,7 @@ def _fifo(
     counted = (view.count(*entry[:1], "words", entry[1]), view.count(*leave[:1], "words", leave[1]))
     if words is not None and None not in counted:
         missing = (counted[0] or 0) - (counted[1] or 0) - words
-        lost = view.counter(device, "rx_fifo_overflows") if way is view.roles.rx else 0
+        lost = view.count(device, "overflow", way.entry) if way is view.roles.rx else 0
         if missing:
             fewer = "fewer" if missing > 0 else "more"
             lines.append(f"{plural(abs(missing), 'word')} {fewer} out than in")

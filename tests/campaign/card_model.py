@@ -41,6 +41,9 @@ FAULTS = {
 }
 """What is done to the card, and the general name of it."""
 
+LONGEST, JUMBO = 1518, 9018
+"""Bytes of the longest frame of Ethernet, and of one with a payload of 9,000."""
+
 _GAP_CAUSE = '\n[cause.rx_gap]\ncheck = "gap"\ntap = "rx_in"\n'
 _STALL_CYCLES = 10_000  # of the cause rx_stuck in the shipped files
 
@@ -52,9 +55,12 @@ def cannot(shape: str, fault: str) -> str:
     return ""
 
 
-def card_of(shape: str) -> ElaboratedCard:
-    """Return the shipped card; the cause that forbids a gap in a frame is added to its file."""
-    return elaborate(parse_card(shipped_cards()[shape].read_text() + _GAP_CAUSE))
+def card_of(shape: str, longest: int = LONGEST) -> ElaboratedCard:
+    """Return the shipped card; the cause that forbids a gap in a frame is added to its file, and longer frames."""
+    text = shipped_cards()[shape].read_text() + _GAP_CAUSE
+    if longest > LONGEST:
+        text = text.replace('is = "ethernet"', f'is = "ethernet"\nlongest_B = {longest}')
+    return elaborate(parse_card(text))
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,15 +99,17 @@ def frame(chance: random.Random, number: int, length: int) -> bytes:
     return body + struct.pack("<I", zlib.crc32(body))
 
 
-def run_card(shape: str, fault: str, seed: int) -> tuple[CardRecording, Truth]:
-    """Return the recording of a card with one fault, or ``none``, and the truth."""
+def run_card(
+    shape: str, fault: str, seed: int, longest: int = LONGEST
+) -> tuple[CardRecording, Truth]:
+    """Return the recording of a card with one fault, or ``none``, and the truth; ``longest``: bytes of a frame."""
     chance = random.Random(f"{shape} {fault} {seed}")
     width = SHAPES[shape] // 8
     count = 160 if width == 64 else 50
     pause = chance.choice([1, 12, 12, 40])
-    frames = _traffic(chance, count, alike=fault == "none" and seed % 20 == 0)
+    frames = _traffic(chance, count, longest, alike=fault == "none" and seed % 20 == 0)
     hit = count - chance.randint(6, 9)  # so late that the memories hold it
-    beats = _strike(chance, frames, fault, hit, width)
+    beats = _strike(chance, frames, fault, hit, width, longest)
     _arrive(chance, frames, width, pause)
     stall = chance.random() < 0.5 if fault == "stall" else None
     beats_in = [
@@ -119,7 +127,7 @@ def run_card(shape: str, fault: str, seed: int) -> tuple[CardRecording, Truth]:
             closed = max(b.cycle for b in beats_in) + chance.randint(40_000, 80_000)
     elif fault == "bad-fcs":
         causes = 1 << 3
-    card = card_of(shape)
+    card = card_of(shape, longest)
     recording = _record(chance, card, beats_in, beats_out, closed, causes, since)
     begins: tuple[int, ...] = (frames[hit].begin,)
     if fault == "swapped":
@@ -137,8 +145,10 @@ def run_card(shape: str, fault: str, seed: int) -> tuple[CardRecording, Truth]:
     return replace(recording, counters=counters), truth
 
 
-def _traffic(chance: random.Random, count: int, *, alike: bool) -> list[_Frame]:
-    sizes = chance.choice([(64, 128), (64, 1518), (300, 900), (700, 1100)])
+def _traffic(chance: random.Random, count: int, longest: int, *, alike: bool) -> list[_Frame]:
+    sizes = chance.choice([(64, 128), (64, longest), (300, 900), (700, 1100)])
+    if longest > LONGEST:
+        sizes = chance.choice([(64, longest), (4097, longest), (longest, longest)])
     if alike:
         same = frame(chance, 1, sizes[0])
         return [_Frame(same, out=same) for _ in range(count)]
@@ -151,7 +161,7 @@ def _traffic(chance: random.Random, count: int, *, alike: bool) -> list[_Frame]:
 
 
 def _strike(
-    chance: random.Random, frames: list[_Frame], fault: str, hit: int, width: int
+    chance: random.Random, frames: list[_Frame], fault: str, hit: int, width: int, longest: int
 ) -> tuple[int, ...]:
     """Do a fault to the frame ``hit``; return the beat, and others that are alike."""
     it = frames[hit]
@@ -161,7 +171,7 @@ def _strike(
             frames[n] = _Frame(data, out=data)
         return ()
     # Frames of five beats and more, so that a beat has neighbours.
-    length = chance.randint(max(64, 5 * width + 1), 1518)
+    length = chance.randint(max(64, 5 * width + 1), longest)
     data = frame(chance, 8000 + hit, length)
     beats = -(-len(data) // width)
     it.data = it.out = data

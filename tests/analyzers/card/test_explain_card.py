@@ -23,7 +23,7 @@ from freezeframe.capture.card.recording import (
     Toggle,
 )
 from tests.campaign.card_model import FAULTS, SHAPES, cannot, frame, run_card
-from tests.campaign.cards import Verdict, judge, judge_random
+from tests.campaign.cards import LONG, Verdict, judge, judge_random
 from tests.decoders.tap.model import TapModel, frame_beats
 
 TWO_TAPS = """\
@@ -352,6 +352,12 @@ def test_frames_cut_giant_empty_and_endless_are_no_exception() -> None:
                 lanes[0][chance.randrange(2048), 8] ^= 1 << chance.randrange(4)
             taps[name] = replace(tap, lanes=lanes)
         explain_card(replace(whole, taps=taps))
+
+
+@pytest.mark.parametrize("fault", ["bad-fcs", "beat-omitted", "swapped", "none"])
+def test_frames_longer_than_4_kib_where_the_card_file_allows_them(fault: str) -> None:
+    verdict = judge(LONG, fault, 2)
+    assert (verdict.named, verdict.placed, verdict.wrong) == (True, True, False)
 
 
 @pytest.mark.parametrize("fault", [*FAULTS, "none"])
