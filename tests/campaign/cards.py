@@ -40,7 +40,11 @@ class Verdict:
 
 def judge(shape: str, fault: str, seed: int) -> Verdict:
     """Run one card and compare what is said of it with what was done."""
-    made = run_card("ethernet-axis-512", fault, seed, JUMBO) if shape == LONG else run_card(shape, fault, seed)
+    made = (
+        run_card("ethernet-axis-512", fault, seed, JUMBO)
+        if shape == LONG
+        else run_card(shape, fault, seed)
+    )
     recording, truth = made
     return _judged(shape, fault, seed, recording, truth, "rx_in")
 
