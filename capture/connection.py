@@ -9,11 +9,18 @@ from types import TracebackType
 from typing import Any, Self
 
 from freezeframe.capture.card.device import CardDevice, open_any, split_card
+from freezeframe.capture.card.trigger_steps import StepTrigger, TapTerm, first_then
 from freezeframe.capture.custody.giving_up import arm_over
 from freezeframe.capture.errors import InputError, TargetError
 from freezeframe.capture.folder.card_folder import CardFolder, is_card_folder
 from freezeframe.capture.folder.history import act
 from freezeframe.capture.folder.reader import CaptureFolder
+from freezeframe.capture.recorder.card_steps import (
+    clear_step_trigger,
+    has_steps,
+    read_step_trigger,
+    set_step_trigger,
+)
 from freezeframe.capture.recorder.card_trigger import (
     parse_card_term,
     read_card_trigger,
@@ -184,17 +191,19 @@ def trigger(
     edge: bool = False,
     off: bool = False,
     device: str = "A",
-) -> Trigger:
+) -> Trigger | StepTrigger:
     """Set what a device freezes on, from the next arm on, and return the trigger as it stands there, read back.
 
     Without ``on`` and ``term`` it only reads, or with ``off`` switches the trigger off.
 
     Args:
-        on: the tap that is watched: ``tx_enq``, ``tx_deq``, ``rx_enq``, ``rx_deq``.
+        on: the tap that is watched: ``tx_enq``, ``tx_deq``, ``rx_enq``, ``rx_deq``, or one of the card file.
         term: such a word, for instance ``flow=3,type=RDMA_WRITE`` (docs/trigger.md).
         then: after it, such words; ``count`` of them within ``limit_cycles`` of the first (0: any time).
         edge: only where the word before did not match.
         device: name of the device of the card.
+    Returns:
+        Of a card that was built with steps a `StepTrigger`, of others a `Trigger`.
     Raises:
         InputError: there is no such device or tap, a term cannot be read, or the arguments contradict.
         TargetError: the device does not take it.
@@ -202,6 +211,19 @@ def trigger(
     if (on is None) != (term is None) or (off and on) or (then is not None and term is None):
         raise InputError("a trigger needs both a tap (on) and a term, or off=True alone")
     chosen = card.device(device)
+    if isinstance(chosen, CardDevice) and has_steps(chosen):
+        if edge:
+            raise InputError(f"{card.target.url}: the trigger of a card with steps has no edge")
+        if off:
+            clear_step_trigger(chosen)
+        elif on is not None and term is not None:
+            texts = [text for text in (term, then) if text is not None]
+            of_tap = tuple(_at_tap(text, on) for text in texts)
+            set_step_trigger(
+                chosen,
+                StepTrigger(of_tap, *first_then(1, count, limit_cycles, then=then is not None)),
+            )
+        return read_step_trigger(chosen)
     if isinstance(chosen, CardDevice):
         if then is not None or count != 1 or limit_cycles or edge:
             raise InputError(
@@ -220,3 +242,8 @@ def trigger(
         terms = tuple(parse_term(text) for text in (term, then) if text is not None)
         set_trigger(chosen, Trigger(on, terms, count, limit_cycles, edge))
     return read_trigger(chosen)
+
+
+def _at_tap(text: str, tap: str) -> TapTerm:
+    term = parse_card_term(text)
+    return TapTerm(term.value, term.mask, term.kinds, tap)

@@ -14,6 +14,7 @@ from freezeframe.capture.card.trigger_steps import (
     Step,
     StepTrigger,
     TapTerm,
+    first_then,
 )
 from freezeframe.capture.errors import InputError
 from freezeframe.capture.recorder.card_trigger import parse_card_term
@@ -61,26 +62,15 @@ def step_trigger(asked: Asked) -> StepTrigger:
             )
         steps, timer = _steps(asked.steps, len(terms))
     else:
-        steps, timer = _as_before(asked, len(terms))
-    return StepTrigger(tuple(terms), tuple(steps), timer, asked.pin)
+        if len(asked.then) > 1:
+            raise InputError(f"--then is given {len(asked.then)} times: say more steps with --step")
+        steps, timer = first_then(
+            len(asked.terms), asked.count, asked.limit_cycles, then=bool(asked.then)
+        )
+    return StepTrigger(tuple(terms), steps, timer, asked.pin)
 
 
-def _as_before(asked: Asked, terms: int) -> tuple[list[Step], int]:
-    if len(asked.then) > 1:
-        raise InputError(f"--then is given {len(asked.then)} times: say more steps with --step")
-    if asked.limit_cycles and not asked.then:
-        raise InputError("--limit is for --then")
-    if not terms:
-        return [], 0
-    first = _when(" or ".join(TERM_NAMES[: len(asked.terms)]), terms)
-    if not asked.then:
-        return [Step(first, asked.count)], 0
-    mode = Mode.WITHIN if asked.limit_cycles else Mode.ANY
-    second = Step(_when(TERM_NAMES[terms - 1], terms), asked.count, mode)
-    return [Step(first), second], asked.limit_cycles
-
-
-def _steps(texts: Sequence[str], terms: int) -> tuple[list[Step], int]:
+def _steps(texts: Sequence[str], terms: int) -> tuple[tuple[Step, ...], int]:
     steps, times = [], set()
     for text in texts:
         expression, *settings = text.split(",")
@@ -106,7 +96,7 @@ def _steps(texts: Sequence[str], terms: int) -> tuple[list[Step], int]:
     if len(times) > 1:
         shown = " and ".join(f"{time:,}" for time in sorted(times))
         raise InputError(f"{shown} cycles: a card has one timer, so all steps with a time have one")
-    return steps, next(iter(times), 0)
+    return tuple(steps), next(iter(times), 0)
 
 
 def _number(text: str, setting: str, given: str) -> int:

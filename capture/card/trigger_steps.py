@@ -11,6 +11,7 @@ from enum import IntEnum
 from itertools import product
 
 from freezeframe.capture.card.elaborated import ElaboratedCard
+from freezeframe.capture.errors import InputError
 from freezeframe.capture.registers.trigger_term import ALL_KINDS, PARTS, Term
 
 TERM_NAMES = "abcd"
@@ -112,6 +113,31 @@ class FiredState:
     by: tuple[str, ...]
     words: tuple[StepWord, ...]
     lost: bool
+
+
+def first_then(
+    first: int, count: int = 1, limit_cycles: int = 0, *, then: bool = False
+) -> tuple[tuple[Step, ...], int]:
+    """Return the steps, and the timer, that a trigger of two terms is on a card with steps.
+
+    Args:
+        first: a word like any of so many terms is the first; none: no steps.
+        count: so many words like the last term.
+        limit_cycles: bus cycles after the first word in which they have to come; 0: any time.
+        then: one term more comes after those.
+    Raises:
+        InputError: a limit without a term that it is for.
+    """
+    if limit_cycles and not then:
+        raise InputError("a limit is for the term that comes after the first (--then)")
+    if not first:
+        return (), 0
+    begins = sum(1 << c for c in range(COMBINATIONS) if c & (1 << first) - 1)
+    if not then:
+        return (Step(begins, count),), 0
+    ends = sum(1 << c for c in range(COMBINATIONS) if c >> first & 1)
+    mode = Mode.WITHIN if limit_cycles else Mode.ANY
+    return (Step(begins), Step(ends, count, mode)), limit_cycles
 
 
 def registers_of(

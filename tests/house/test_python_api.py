@@ -12,6 +12,7 @@ import pytest
 import freezeframe as ff
 from freezeframe.capture.errors import InputError, RecorderStateError
 from freezeframe.capture.folder.samples import SampleFolder
+from freezeframe.capture.recorder.trigger import Trigger
 from freezeframe.decoders.trace.decode import Trace
 from tests.gui.cli import run_inside
 
@@ -156,6 +157,7 @@ def test_a_trigger_is_set_read_back_and_switched_off() -> None:
     with ff.connect("emu:?seed=5") as card:
         assert not ff.trigger(card).enabled
         set_to = ff.trigger(card, "rx_enq", "flow=3", then="kind=TAIL", count=2, limit_cycles=90)
+        assert isinstance(set_to, Trigger)
         assert (set_to.tap, len(set_to.terms), set_to.count) == ("rx_enq", 2, 2)
         assert ff.trigger(card) == set_to
         assert not ff.trigger(card, off=True).enabled
@@ -200,6 +202,6 @@ def test_a_type_checker_knows_what_each_name_gives_and_nothing_is_any(tmp_path: 
         "list[Checked] | list[LawVerdict]",
         "RunDiff[TapInRuns]",
         "Path",
-        "Trigger",
+        "Trigger | StepTrigger",
         "str",
     ], done.stdout

@@ -69,10 +69,11 @@ module ff_card_trigger_port #(
     wire        has_term = of_term && {30'd0, number} < TERMS && part < 3'd6;
     wire        has_step = of_step && {30'd0, step} < STEPS;
 
-    // -- terms ---------------------------------------------------------------------------------------------------------------
+    // -- terms: value_lo, value_hi, mask_lo, mask_hi, kinds, in a RAM of LUTs; what was not written since rst is 0 ----------
     reg                  enable_q;
     reg  [6*TERMS-1:0]   tap_q;
-    reg  [160*TERMS-1:0] term_q;              // value_lo, value_hi, mask_lo, mask_hi, kinds
+    reg  [31:0]          words [0:31];        // eight a term, from its second on
+    wire [31:0]          written;             // a word of it was
     reg  [TERMS-1:0]     dirty_q;             // written since its tables were filled
     reg  [1:0]           filled_q;            // the term whose tables are filled
     wire [2:0]           word;
@@ -83,37 +84,42 @@ module ff_card_trigger_port #(
     wire                 load = dirty_q != {TERMS{1'b0}} && !busy && !rst;
     integer              t;
     reg  [1:0]           lowest;
-    reg  [159:0]         asked_term;
     always @* begin
         lowest = 2'd0;
         for (t = TERMS - 1; t >= 0; t = t - 1) if (dirty_q[t]) lowest = t[1:0];
-        asked_term = 160'd0;
-        for (t = 0; t < TERMS; t = t + 1) if (filled_q == t[1:0]) asked_term = term_q[160*t +: 160];
     end
-    wire [31:0] asked = word[2] ? asked_term[159:128] : asked_term[32*word[1:0] +: 32];
+    always @(posedge clk) if (writes_term) words[{number, part}] <= wdata;
+    wire [4:0]  asked_at = {filled_q, word + 3'd1};
+    wire [31:0] asked = words[asked_at];
+    wire [31:0] term_word = words[{number, part}] & {32{written[{number, part}]}};
     ff_trigger_fill i_fill (
         .clk(clk), .rst(rst), .load(load), .cfg_turn(unused_turn), .cfg_word(word), .cfg_number(bit_number),
-        .cfg_bit(asked[bit_number]), .shift(turn), .agrees(agrees), .stat_busy(busy), .stat_loaded(loaded)
+        .cfg_bit(asked[bit_number] && written[asked_at]), .shift(turn), .agrees(agrees), .stat_busy(busy), .stat_loaded(loaded)
     );
     assign enable = enable_q;
     wire ready = enable_q && loaded && !busy && dirty_q == {TERMS{1'b0}} && !writes_term && !rst;
-    genvar k, n;
+    genvar k, n, w;
+    generate for (k = 0; k < 4; k = k + 1) begin : g_written
+        localparam [1:0] TERM = k;
+        for (w = 0; w < 8; w = w + 1) begin : g_word
+            localparam [2:0] PART = w;
+            if (k < TERMS && w > 0 && w < 6) begin : g_held
+                reg written_q;
+                always @(posedge clk) written_q <= !rst && (written_q || (writes_term && number == TERM && part == PART));
+                assign written[8*k + w] = written_q;
+            end else begin : g_none
+                assign written[8*k + w] = 1'b0;
+            end
+        end
+    end endgenerate
     generate for (k = 0; k < TERMS; k = k + 1) begin : g_term
         localparam [1:0] TERM = k;
         assign shift[14*k +: 14] = turn & {14{filled_q == TERM}};
-        wire mine = write && has_term && number == TERM;
         always @(posedge clk) begin
             if (load && lowest == TERM) dirty_q[k] <= 1'b0;
-            if (mine && part == 3'd0) tap_q[6*k +: 6] <= wdata[13:8];
-            if (mine && part != 3'd0) begin
-                term_q[160*k + 32*({29'd0, part} - 32'd1) +: 32] <= wdata;
-                dirty_q[k] <= 1'b1;
-            end
-            if (rst) begin
-                tap_q[6*k +: 6] <= 6'd0;
-                term_q[160*k +: 160] <= 160'd0;
-                dirty_q[k] <= 1'b1;
-            end
+            if (writes_term && number == TERM) dirty_q[k] <= 1'b1;
+            if (write && has_term && number == TERM && part == 3'd0) tap_q[6*k +: 6] <= wdata[13:8];
+            if (rst) {tap_q[6*k +: 6], dirty_q[k]} <= 7'd1;
         end
         for (n = 0; n < TAPS; n = n + 1) begin : g_on
             localparam [5:0] SELF = n;
@@ -217,33 +223,26 @@ module ff_card_trigger_port #(
 
     // -- what is read ------------------------------------------------------------------------------------------------------------
     localparam [31:0] TERMS_W = TERMS, STEPS_W = STEPS, COUNT_BITS = COUNT_W, TIMER_BITS = TIMER_W, PIN_W = PIN;
-    integer r;
+    localparam [31:0] BUILT = {7'd0, PIN_W[0], 2'd0, TIMER_BITS[5:0], 2'd0, COUNT_BITS[5:0], 2'd0, STEPS_W[1:0], 1'b0, TERMS_W[2:0]};
+    wire         of_built = here && STEPS != 0 && addr[7:0] == 8'h58;
+    reg  [23:0]  controls;                    // six bits a term: its tap
+    reg  [511:0] page;                        // 0x1c0 to 0x1ff
+    integer      r;
     always @* begin
-        known = has_term || has_step || of_all;
+        controls = 24'd0;
+        controls[6*TERMS-1:0] = tap_q;
+        page = 512'd0;
+        for (r = 0; r < HELD; r = r + 1) if (r < STEPS)
+            page[128*r +: 128] = {stat_cycle[32*r +: 32], stat_word[32*r +: 32], counts[32*r +: 32],
+                                  14'd0, modes[2*r +: 2], whens[16*r +: 16]};
+        page[511:384] = {stat_fired, 30'd0, pin, timer, 30'd0, last};
         writable = has_term || (has_step && (item == 2'd0 || (item == 2'd1 && COUNT_W != 0)))
             || (of_all && (item == 2'd0 || (item == 2'd1 && TIMER_W != 0) || (item == 2'd2 && PIN != 0)));
-        if (has_step && item == 2'd1 && COUNT_W == 0) known = 1'b0;
-        if (of_all && ((item == 2'd1 && TIMER_W == 0) || (item == 2'd2 && PIN == 0))) known = 1'b0;
+        known = writable || of_built || (has_step && item[1]) || (of_all && item == 2'd3);
         rdata = 32'd0;
-        for (r = 0; r < TERMS; r = r + 1) if (has_term && number == r[1:0])
-            rdata = part == 3'd0 ? {18'd0, tap_q[6*r +: 6], 7'd0, enable_q && r == 0} : term_q[160*r + 32*({29'd0, part} - 32'd1) +: 32];
-        for (r = 0; r < HELD; r = r + 1) if (has_step && step == r[1:0])
-            case (item)
-                2'd0: rdata = {14'd0, modes[2*r +: 2], whens[16*r +: 16]};
-                2'd1: rdata = counts[32*r +: 32];
-                2'd2: rdata = stat_word[32*r +: 32];
-                default: rdata = stat_cycle[32*r +: 32];
-            endcase
-        if (of_all) case (item)
-            2'd0: rdata = {30'd0, last};
-            2'd1: rdata = timer;
-            2'd2: rdata = {30'd0, pin};
-            default: rdata = stat_fired;
-        endcase
-        if (STEPS != 0 && here && addr[7:0] == 8'h58) begin
-            {known, writable} = 2'b10;
-            rdata = {7'd0, PIN_W[0], 2'd0, TIMER_BITS[5:0], 2'd0, COUNT_BITS[5:0], 2'd0, STEPS_W[1:0], 1'b0, TERMS_W[2:0]};
-        end
+        if (has_term) rdata = part != 3'd0 ? term_word : {18'd0, controls[6*number +: 6], 7'd0, enable_q && number == 2'd0};
+        if (has_step || of_all) rdata = page[32*addr[5:2] +: 32];
+        if (of_built) rdata = BUILT;
     end
     wire unused = &{1'b0, unused_turn, wdata, stat_fired, stat_word, stat_cycle, of_step, of_all};
 endmodule

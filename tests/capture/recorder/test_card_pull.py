@@ -26,6 +26,7 @@ from freezeframe.capture.folder.opening import open_capture
 from freezeframe.capture.recorder.control import arm_all, freeze_all
 from freezeframe.capture.recorder.pull import pull
 from freezeframe.capture.recorder.state import read_state
+from freezeframe.capture.recorder.trigger import Trigger
 from freezeframe.capture.registers.access import open_devices
 from freezeframe.capture.registers.trigger_term import Term
 from freezeframe.capture.targets.logged import LoggedTarget
@@ -322,6 +323,7 @@ def test_the_trigger_of_a_card_is_one_term_on_a_tap_of_its_own() -> None:
     card = Card(image)
     assert not trigger(card).enabled
     there = trigger(card, "wide", "kind=END_USER|TAIL_USER,data=0x12345/0xffff")
+    assert isinstance(there, Trigger)
     assert (there.tap, there.enabled) == ("wide", True)
     assert there.terms == (Term(0x2345, 0xFFFF, 1 << 7 | 1 << 11),)
     words = image.read(range(0x140, 0x158, 4)).tolist()
