@@ -184,6 +184,7 @@ def _options() -> list[tuple[str, Area]]:
 _TAP: Mapping[str, object] = {"POST_W": 32}
 _NO_OPTION: Mapping[str, object] = {"STEPS": 1, "COUNT_W": 0, "TIMER_W": 0, "PIN": 0}
 _ONE_STEP: Mapping[str, object] = {"STEPS": 1, "COUNT_W": 0, "TIMER_W": 0}
+_ALL_OF_IT: Mapping[str, object] = {"TERMS": 4, "STEPS": 3, "PIN": 1}
 CARD_BLOCKS: list[tuple[str, str, Mapping[str, object]]] = [
     ("tap of 64 bits, no keep", "ff_card_tap", {**_TAP, "BITS": 64, "KEEP": 0}),
     ("tap of 64 bits, keep tail, user", "ff_card_tap", {**_TAP, "BITS": 64, "USER_W": 1}),
@@ -213,6 +214,7 @@ CARD_BLOCKS: list[tuple[str, str, Mapping[str, object]]] = [
         "ff_card_trigger_port",
         {**_ONE_STEP, "STEPS": 3, "COUNT_W": 16},
     ),
+    ("the same, four terms, three steps, counts, timer, pin", "ff_card_trigger_port", _ALL_OF_IT),
     ("steps of a trigger, two taps: one step alone", "ff_card_trigger_sequence", _NO_OPTION),
     ("the same, two steps", "ff_card_trigger_sequence", {**_NO_OPTION, "STEPS": 2}),
     ("the same, three steps", "ff_card_trigger_sequence", {**_NO_OPTION, "STEPS": 3}),

@@ -16,6 +16,8 @@ from tests.processes import run_program
 from tests.rtl.card.test_card_device import SIMULATION, built, frozen, running, told
 from tests.rtl.simulation import tool
 
+# The 6th packet that does not come out, some 130 us behind the arm: the time line has toggled twice by then.
+SIXTH = ("--step", "a,count=6")
 LOST = "kind=TAIL,data=0x0002/0x3fff"  # beat 2 of a packet whose number is a multiple of 64
 
 
@@ -48,7 +50,7 @@ def test_a_packet_that_does_not_come_out_in_time_fires_and_its_word_is_named(
     bench: Path, tmp_path: Path
 ) -> None:
     capture = tmp_path / "lost.ff"
-    steps = ("--step", "a", "--step", "b,not-within=500")
+    steps = (*SIXTH, "--step", "b,not-within=500")
     came, missed = fired(
         bench, capture, "--on", "rx_in", "--term", LOST, "--on", "rx_out", "--term", LOST, *steps
     )
@@ -70,20 +72,20 @@ def test_steps_at_taps_of_two_clocks_and_in_the_event_log_are_each_named_with_th
     terms = (
         *("--on", "rx_in", "--term", LOST),
         *("--on", "event_log", "--term", "kind=EVENT"),
-        *("--on", "tx", "--term", "kind=TAIL"),
+        *("--on", "tx", "--term", "kind=END"),
     )
-    steps = ("--step", "a", "--step", "b", "--step", "c,count=2,within=2000")
+    steps = (*SIXTH, "--step", "b", "--step", "c,count=2,within=2000")
     found = fired(bench, tmp_path / "three.ff", *terms, *steps)
     assert [(one["step"], one["tap"], one["kind"], one["terms"]) for one in found] == [
         (0, "rx_in", "TAIL", ["a"]),
         (1, "event_log", "EVENT", ["b"]),
-        (2, "tx", "TAIL", ["c"]),
+        (2, "tx", "END", ["c"]),
     ]
     assert "like c, the last of 2" in found[2]["text"]
     lost, marked, second = (one["t_ps"] for one in found)
     assert 900_000 < marked - lost < 1_200_000  # the mark is 100 bus cycles behind
     # the first of two tails, each 80 cycles of 25 ns behind the other
-    assert 2_000_000 < second - marked < 4_200_000
+    assert 1_900_000 < second - marked < 4_200_000
 
 
 def test_the_outer_pin_fires_without_any_step(bench: Path, tmp_path: Path) -> None:
