@@ -67,8 +67,9 @@ class FlowHistory:
     exact: bool = False
 
     def beyond(self, limit: int) -> tuple[Start, ...]:
-        """Return the starts with more than ``limit`` words outstanding."""
-        return tuple(start for start in self.starts if start.outstanding > limit)
+        """Return the starts with more than ``limit`` words outstanding; a little less than none is not more."""
+        most = (self.account.modulus or 0) - limit
+        return tuple(start for start in self.starts if limit < start.outstanding < most)
 
 
 def flow_history(view: CaptureView, account: FlowAccount) -> FlowHistory | None:

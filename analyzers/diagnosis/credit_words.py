@@ -227,13 +227,13 @@ def _longest(facts: Facts, account: FlowAccount) -> int:
 def _waits_needed(lumps: npt.NDArray[np.int64], limit: int, longest: int) -> int | None:
     """Return how many waits of the sender make these lumps a fault, by their size alone; None: none do.
 
-    A packet is freed as fast as it goes, and its credit leaves behind a packet of the other way: lumps of one packet
-    are none.
+    A packet is freed as fast as it goes, and its credit leaves behind a packet of the other way: lumps of one packet,
+    and of a short one beside it, are none.
     """
     if len(lumps) < _EQUAL_LUMPS:
         return None
     usual, small = int(np.median(lumps)), int(np.quantile(lumps, 0.25))
-    if 2 * usual < limit or 3 * small < limit or usual <= longest:
+    if 2 * usual < limit or 3 * small < limit or usual <= longest + _SPREAD_WORDS:
         return None
     # A unit gives equal lumps; credits that waited for the line are of any size. Two may be equal for the packets that
     # kept it busy meanwhile.

@@ -26,6 +26,7 @@ from freezeframe.analyzers.credits.ledger import FlowAccount
 from freezeframe.analyzers.diagnosis.overflow import (
     Sending,
     overflow_evidence,
+    overpaid,
     sender_rows,
     share,
     suffered,
@@ -229,6 +230,8 @@ def _excess(facts: Facts, sending: Sending, *, trusted: bool) -> int | None:
     """
     account = sending.account
     limit = account.limit or 0
+    if overpaid(facts, account):
+        return None
     excesses = [start.outstanding - limit for start in sending.beyond_flat] if trusted else []
     if sending.beyond_wrap:
         # A sender that compares raw counts is right outside the wrap, so that a start there is not its own.

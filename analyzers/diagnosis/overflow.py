@@ -119,6 +119,19 @@ def _longest_words(facts: Facts, account: FlowAccount) -> int:
     )
 
 
+def overpaid(facts: Facts, account: FlowAccount) -> bool:
+    """Tell whether the receiver's credits free more than its FIFO holds at once, or than was ever sent.
+
+    Then its books are wrong, and what the sender has outstanding by them says nothing of the sender.
+    """
+    if account.modulus is None or account.limit is None:
+        return False
+    steps = np.diff(account.taken_credits.freed) % account.modulus
+    sent = facts.view.value(account.sender, "frozen_flow.words_sent", account.flow)
+    many = bool((steps > max(account.depth or 0, account.limit)).any())
+    return many or (sent is not None and int(steps.sum()) > sent)
+
+
 def suffered(facts: Facts, account: FlowAccount) -> bool:
     """Return whether an excess on this flow can have had its symptom: the receiver overflowed.
 
@@ -250,7 +263,7 @@ def unhandled_wraps(facts: Facts, sendings: Sequence[Sending]) -> Iterator[Findi
     for sending in sendings:
         account, limit = sending.account, sending.account.limit or 0
         most = share(facts, account)
-        if sending.beyond_flat or (most is not None and limit > most):
+        if sending.beyond_flat or overpaid(facts, account) or (most is not None and limit > most):
             continue
         exact = sending.history is not None and sending.history.exact
         if not exact and not suffered(facts, account):

@@ -175,7 +175,8 @@ def _transmit_engine(facts: Facts, device: str) -> Stand | None:
     assert length is not None and level is not None and state is not None and waiting is not None
     busy = state not in (MachineState.IDLE, MachineState.HELD)
     room = capture.identity.tx_fifo - level
-    if not busy or room < length + _FRAME_WORDS:
+    # The length of a message that is still to be fetched is not known: room for any is an empty FIFO.
+    if not busy or (room < length + _FRAME_WORDS if length else level):
         return None
     since = _last_moved(facts, device)
     if since is None:

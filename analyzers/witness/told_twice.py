@@ -118,7 +118,7 @@ def _freeze_cycle(view: CaptureView, device: DeviceCapture) -> Iterator[Apart]:
     """Yield a card's cycle of the freeze where its memories were closed at another time, or its sampler stopped."""
     frozen = device.registers.value64("frozen.freeze_cycle_")
     low = view.value(device.name, "frozen.freeze_cycle_lo")
-    last = _closed_cycle(view, device)
+    last = None if frozen is None else _closed_cycle(view, device, frozen)
     if frozen is None or low is None or last is None:
         return
     closed, unc, whole = last
@@ -141,7 +141,9 @@ def _freeze_cycle(view: CaptureView, device: DeviceCapture) -> Iterator[Apart]:
         )
 
 
-def _closed_cycle(view: CaptureView, device: DeviceCapture) -> tuple[int, int, bool] | None:
+def _closed_cycle(
+    view: CaptureView, device: DeviceCapture, frozen: int
+) -> tuple[int, int, bool] | None:
     """Return the bus cycle in which the last of a card's memories was closed, how uncertain it is, if all are known.
 
     Memories without a record, and those of a clock whose times are not tied to the card's bus, are left out.
@@ -156,10 +158,10 @@ def _closed_cycle(view: CaptureView, device: DeviceCapture) -> tuple[int, int, b
         return max(of_bus), 0, False
     ends = [each for each in last.values() if each is not None]
     cycle_ps = max(1, view.cycles_ps(device.name, bus=1))
-    reference = next(each for each in ends if each[0] == max(of_bus))
-    after_ps = max(t_ps for _, t_ps, _ in ends) - reference[1]
+    at = int(view.trace.timebase.times_ps(device.name, _BUS, np.array([frozen]))[0][0])
+    before_ps = at - max(t_ps for _, t_ps, _ in ends)
     unc_ps = max(unc for _, _, unc in ends) + view.cycles_ps(device.name, link=_LATE_CYCLES[1])
-    return reference[0] + after_ps // cycle_ps, -(-unc_ps // cycle_ps), True
+    return frozen - round(before_ps / cycle_ps), -(-unc_ps // cycle_ps), True
 
 
 def _sampled(view: CaptureView, device: DeviceCapture) -> range | None:
