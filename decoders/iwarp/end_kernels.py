@@ -61,7 +61,7 @@ def end_connection(s, slot, why, packet, t_ps):  # type: ignore[no-untyped-def]
     connection, one, other = s.connections[slot], s.halves[2 * slot], s.halves[2 * slot + 1]
     if connection.started or one.count + other.count > 0:
         if why == LEAST_RECENT:
-            event(s, connection, one, 0, _CLOSED_EARLY, _U0, _U0, packet, t_ps)
+            event(s, connection, one, np.int64(0), _CLOSED_EARLY, _U0, _U0, packet, t_ps)
         s.closed[s.counts[8]] = connection
         hand_over_private(s, connection, s.closed_private[s.counts[8]])
         s.counts[8] += 1

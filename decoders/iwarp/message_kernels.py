@@ -145,7 +145,7 @@ def take_tagged(s, slot, side, lane, opcode, stag, to, payload, last):  # type: 
     """Take a segment into the lane of Writes or of Responses; return as `take_untagged`."""
     half = s.halves[2 * slot + side]
     message = message_of(s, slot, side, lane)
-    across = message_there(s, slot, side, RESPONSES if lane == WRITES else WRITES)
+    across = message_there(s, slot, side, np.int64(RESPONSES if lane == WRITES else WRITES))
     rule, value, expected = _NONE, np.uint64(0), np.uint64(0)
     end = to + np.uint64(payload)
     if not message.open and across.open:

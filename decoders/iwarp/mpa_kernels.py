@@ -248,7 +248,7 @@ def judge(s, slot, side, packet, t_ps):  # type: ignore[no-untyped-def]
         trusted = True
     trusted = trusted and known
     header_B = TAGGED_B if head[2] & _TAGGED else UNTAGGED_B
-    fpdu_row(s, connection, half, side, head, verdict, reason, flip, crc, packet, t_ps)
+    fpdu_row(s, connection, half, side, head, verdict, reason, flip, np.uint32(crc), packet, t_ps)
     half.count += 1
     connection.octets[side] += max(np.int64(0), half.size - header_B)
     if verdict == BAD:

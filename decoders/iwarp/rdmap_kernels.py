@@ -15,7 +15,18 @@ from freezeframe.decoders.iwarp.message_kernels import (
     take_untagged,
 )
 from freezeframe.decoders.iwarp.read_kernels import answered, ask, find_asked
-from freezeframe.decoders.iwarp.rows import big, event, rule_number
+from freezeframe.decoders.iwarp.rows import (
+    AT_MO,
+    AT_MSN,
+    AT_QUEUE,
+    AT_STAG,
+    AT_TO,
+    EIGHT,
+    FOUR,
+    big,
+    event,
+    rule_number,
+)
 from freezeframe.decoders.iwarp.state import BAD, RESPONSES, WRITES
 
 WRITE, READ_REQUEST, READ_RESPONSE, SEND, SEND_SE_INVALIDATE, TERMINATE = 0, 1, 2, 3, 6, 7
@@ -79,16 +90,17 @@ def take_segment(s, slot, side, packet, t_ps):  # type: ignore[no-untyped-def]
     if version != connection.version:
         rule = np.int64(_DDP_TAGGED if tagged else _DDP_UNTAGGED)
         value, expected = np.uint64(version), np.uint64(connection.version)
-    queue = np.int64(0 if tagged else big(head, 8, 4))
+    queue = np.int64(0 if tagged else big(head, AT_QUEUE, FOUR))
     if tagged:
         lane = np.int64(RESPONSES if opcode == READ_RESPONSE else WRITES)
-        stag, to = np.uint32(big(head, 4, 4)), big(head, 8, 8)
+        stag, to = np.uint32(big(head, AT_STAG, FOUR)), big(head, AT_TO, EIGHT)
         began = message_of(s, slot, side, lane).open == 0
         broken, seen, wanted = take_tagged(s, slot, side, lane, opcode, stag, to, payload, last)
     elif queue <= _LAST_QUEUE:
         lane, stag, to, began = queue, np.uint32(0), _U0, False
         broken, seen, wanted = take_untagged(
-            s, slot, side, queue, opcode, np.uint32(big(head, 12, 4)), np.uint32(big(head, 16, 4)), payload, last
+            s, slot, side, queue, opcode, np.uint32(big(head, AT_MSN, FOUR)), np.uint32(big(head, AT_MO, FOUR)),
+            payload, last,
         )  # fmt: skip
     else:
         stag, to, began = np.uint32(0), _U0, False
@@ -145,7 +157,7 @@ def _check_turn(s, slot, side, head, opcode, tagged, packet, t_ps):  # type: ign
     ready = (
         (agreed & RTR_SEND and opcode == SEND and empty)
         or (agreed & RTR_WRITE and opcode == WRITE and empty)
-        or (agreed & RTR_READ and opcode == READ_REQUEST and big(head, _PAYLOAD_AT + 12, 4) == 0)
+        or (agreed & RTR_READ and opcode == READ_REQUEST and big(head, _PAYLOAD_AT + 12, FOUR) == 0)
     )
     if not ready:
         event(s, connection, half, side, _RTR_MISSING, np.uint64(opcode), _U0, packet, t_ps)
@@ -209,7 +221,7 @@ def _end_message(s, slot, side, head, lane, opcode, payload, packet, t_ps, sound
     row.to = message.to if lane == WRITES else _U0
     row.stag = message.stag
     if opcode in (_SEND_INVALIDATE, SEND_SE_INVALIDATE):
-        row.stag = np.uint32(big(head, 4, 4))
+        row.stag = np.uint32(big(head, AT_STAG, FOUR))
     row.msn = message.msn
 
 
@@ -275,8 +287,8 @@ def _ask_read(s, slot, side, head, size, packet, t_ps, sound):  # type: ignore[n
             )
         s.halves[2 * slot + side].reads_known = 0
         return
-    wanted = big(head, _PAYLOAD_AT + 12, 4)
-    sink, source = big(head, _PAYLOAD_AT + 4, 8), big(head, _PAYLOAD_AT + 20, 8)
+    wanted = big(head, _PAYLOAD_AT + 12, FOUR)
+    sink, source = big(head, _PAYLOAD_AT + 4, EIGHT), big(head, _PAYLOAD_AT + 20, EIGHT)
     if wanted > 0 and sound:
         if source + wanted < source and source + wanted != 0:
             event(s, connection, half, side, _SOURCE_WRAP, source, wanted, packet, t_ps)
@@ -294,22 +306,22 @@ def _ask(s, slot, side, head, opcode, packet, t_ps, sound):  # type: ignore[no-u
         return
     read = s.reads[at]
     read.opcode = opcode
-    read.msn = np.uint32(big(head, 12, 4))
+    read.msn = np.uint32(big(head, AT_MSN, FOUR))
     read.t_ps = half.t_ps
     read.packet = half.packet
     read.answered_ps = -1
     if opcode == READ_REQUEST:
-        read.stag = np.uint32(big(head, _PAYLOAD_AT, 4))
-        read.to = big(head, _PAYLOAD_AT + 4, 8)
-        read.size = np.uint32(big(head, _PAYLOAD_AT + 12, 4))
-        read.source_stag = np.uint32(big(head, _PAYLOAD_AT + 16, 4))
-        read.source_to = big(head, _PAYLOAD_AT + 20, 8)
+        read.stag = np.uint32(big(head, np.int64(_PAYLOAD_AT), FOUR))
+        read.to = big(head, _PAYLOAD_AT + 4, EIGHT)
+        read.size = np.uint32(big(head, _PAYLOAD_AT + 12, FOUR))
+        read.source_stag = np.uint32(big(head, _PAYLOAD_AT + 16, FOUR))
+        read.source_to = big(head, _PAYLOAD_AT + 20, EIGHT)
     else:
         read.stag = np.uint32(0)
         read.to = _U0
         read.size = np.uint32(8)
-        read.source_stag = np.uint32(big(head, _PAYLOAD_AT + 8, 4))
-        read.source_to = big(head, _PAYLOAD_AT + 12, 8)
+        read.source_stag = np.uint32(big(head, _PAYLOAD_AT + 8, FOUR))
+        read.source_to = big(head, _PAYLOAD_AT + 12, EIGHT)
     depth = _depth(connection, side)
     if depth >= 0 and half.reads > depth and half.reads_known and sound and not half.behind:
         event(
@@ -325,7 +337,7 @@ def _check_response(s, slot, side, stag, to, payload, began, last, packet, t_ps,
         s.halves[2 * slot + side],
         s.halves[2 * slot + 1 - side],
     )
-    message = message_of(s, slot, side, RESPONSES)
+    message = message_of(s, slot, side, np.int64(RESPONSES))
     empty = message.octets == 0 and last
     which = np.int64(asker.reads_first) if asker.reads else np.int64(-1)
     while which >= 0 and s.reads[which].opcode != READ_REQUEST:
@@ -334,7 +346,7 @@ def _check_response(s, slot, side, stag, to, payload, began, last, packet, t_ps,
         exact = find_asked(s, asker, message.stag, message.to)
         if exact >= 0:
             while asker.reads_first != exact:  # their responses were not seen
-                answered(s, asker, asker.reads_first)
+                answered(s, asker, np.int64(asker.reads_first))
             which = exact
     if began:
         message.packet = half.packet
@@ -409,7 +421,7 @@ def _answer(s, slot, side, which, size, segments, packet, t_ps):  # type: ignore
 @njit(cache=True, nogil=True)
 def read_message(s, slot, side):  # type: ignore[no-untyped-def]
     """Return the lane of Read Responses of a side."""
-    return message_of(s, slot, side, RESPONSES)
+    return message_of(s, slot, side, np.int64(RESPONSES))
 
 
 @njit(cache=True, nogil=True)
@@ -512,12 +524,12 @@ def _about(s, connection, side, head, at):  # type: ignore[no-untyped-def]
         if row.control != head[at] or row.rdmap != head[at + 1]:
             continue
         if head[at] & _TAGGED:
-            same = row.stag == big(head, at + 2, 4) and row.to == big(head, at + 6, 8)
+            same = row.stag == big(head, at + 2, FOUR) and row.to == big(head, at + 6, EIGHT)
         else:
             same = (
-                row.queue == big(head, at + 6, 4)
-                and row.msn == big(head, at + 10, 4)
-                and row.mo == big(head, at + 14, 4)
+                row.queue == big(head, at + 6, FOUR)
+                and row.msn == big(head, at + 10, FOUR)
+                and row.mo == big(head, at + 14, FOUR)
             )
         if same:
             return row.number
@@ -528,7 +540,7 @@ def _about(s, connection, side, head, at):  # type: ignore[no-untyped-def]
 def end_unanswered(s, slot, side, packet, t_ps):  # type: ignore[no-untyped-def]
     """Write the requests of a side that never had a response, and forget them."""
     connection, half = s.connections[slot], s.halves[2 * slot + side]
-    message = message_there(s, slot, 1 - side, RESPONSES)
+    message = message_there(s, slot, 1 - side, np.int64(RESPONSES))
     while half.reads > 0:
         read = s.reads[half.reads_first]
         row = _operation(s, connection, side, np.int64(read.opcode), message, packet, t_ps)
@@ -544,4 +556,4 @@ def end_unanswered(s, slot, side, packet, t_ps):  # type: ignore[no-untyped-def]
         row.source_to = read.source_to
         row.msn = read.msn
         row.whole = 0
-        answered(s, half, half.reads_first)
+        answered(s, half, np.int64(half.reads_first))

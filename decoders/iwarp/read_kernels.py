@@ -18,7 +18,7 @@ _FREE, _USED = 5, 9
 def ask(s, half):  # type: ignore[no-untyped-def]
     """Return the record of a new request of this half, at the end of its list; -1 where no record is free."""
     if half.reads >= MOST_OUTSTANDING:
-        answered(s, half, half.reads_first)
+        answered(s, half, np.int64(half.reads_first))
         half.reads_known = 0
     at = s.counts[_FREE]
     if at >= 0:

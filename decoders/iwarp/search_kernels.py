@@ -16,7 +16,7 @@ from freezeframe.decoders.iwarp.hold_kernels import drop_front, held, hold_octet
 from freezeframe.decoders.iwarp.message_kernels import untrusted
 from freezeframe.decoders.iwarp.mpa_kernels import begin_fpdu, plausible
 from freezeframe.decoders.iwarp.rdmap_kernels import QUEUE_OF
-from freezeframe.decoders.iwarp.rows import big, event, rule_number
+from freezeframe.decoders.iwarp.rows import FOUR, big, event, rule_number
 from freezeframe.decoders.iwarp.startup_kernels import LONGEST_FRAME_B, find_frame, frame_size
 from freezeframe.decoders.iwarp.state import AWAITS_REPLY, FPDUS, HOLD_B, HOLD_PARTS, SKIP, STARTUP
 
@@ -111,7 +111,7 @@ def _marker_in(octets, at, size):  # type: ignore[no-untyped-def]
     for distance in range(4, MARKER_STEP_B + 1, 4):
         if at + distance + 4 > size:
             break
-        if big(octets, at + distance, 4) == distance:
+        if big(octets, at + distance, FOUR) == distance:
             inside = distance < _length(octets, at, np.int64(at + distance))
             return np.int64(at + distance) if inside else np.int64(-1)
     return np.int64(-1)
@@ -123,7 +123,7 @@ def _try(octets, at, size, marker, before, summed):  # type: ignore[no-untyped-d
     if at + total > size:
         return MORE
     if summed == 0:
-        return FOUND if big(octets, marker, 4) == np.uint64(marker - at) else NOT_FOUND
+        return FOUND if big(octets, marker, FOUR) == np.uint64(marker - at) else NOT_FOUND
     return FOUND if _is_right(octets, at, total, before) else NOT_FOUND
 
 
@@ -133,7 +133,7 @@ def _follow(octets, at, size, markers, summed, version, flush):  # type: ignore[
     place, count, wanted = np.int64(at), 0, 1 if summed != 0 else _CHAIN_WITHOUT_SUMS
     while True:
         convinced = count >= wanted
-        if place > at and markers < 0 and size - place >= 8 and big(octets, place, 4) == 0:
+        if place > at and markers < 0 and size - place >= 8 and big(octets, place, FOUR) == 0:
             return FOUND, place  # a marker between two FPDUs
         if convinced and (markers == 0 or place - at > MARKER_STEP_B + 4):
             return FOUND, np.int64(-1)
@@ -167,13 +167,13 @@ def _is_strict(octets, at):  # type: ignore[no-untyped-def]
     """Tell whether in a header of 20 octets without a marker also that is right which a receiver need not check."""
     if octets[at + 2] & 0x3C or octets[at + 3] & 0x30:
         return False
-    return octets[at + 2] & 0x80 or big(octets, at + 8, 4) == QUEUE_OF[octets[at + 3] & 15]
+    return octets[at + 2] & 0x80 or big(octets, at + 8, FOUR) == QUEUE_OF[octets[at + 3] & 15]
 
 
 @njit(cache=True, nogil=True)
 def _is_unsummed(octets, at, total):  # type: ignore[no-untyped-def]
     """Tell whether the place of the sum holds zeros: a sender that was told to make none."""
-    return big(octets, at + total - 4, 4) == 0
+    return big(octets, at + total - 4, FOUR) == 0
 
 
 @njit(cache=True, nogil=True)

@@ -13,7 +13,7 @@ from freezeframe.decoders.iwarp.message_kernels import untrusted
 from freezeframe.decoders.iwarp.mpa_kernels import begin_fpdu
 from freezeframe.decoders.iwarp.private_kernels import keep_private
 from freezeframe.decoders.iwarp.rdmap_kernels import ENHANCED, PEER_TO_PEER
-from freezeframe.decoders.iwarp.rows import big, event, rule_number
+from freezeframe.decoders.iwarp.rows import TWO, big, event, rule_number
 from freezeframe.decoders.iwarp.state import (
     AWAITS_REPLY,
     FPDUS,
@@ -87,7 +87,7 @@ def frame_size(octets, at, end):  # type: ignore[no-untyped-def]
     """Return the octets of the frame that begins at ``at``; 0 where not enough of it is there to tell."""
     if end - at < FRAME_B:
         return np.int64(0)
-    return FRAME_B + np.int64(big(octets, at + 18, 2))
+    return FRAME_B + np.int64(big(octets, at + 18, TWO))
 
 
 @njit(cache=True, nogil=True)
@@ -205,8 +205,8 @@ def _check_frame(s, slot, side, which, flags, revision, private_B, packet, t_ps)
         )
         return True
     page = s.private[connection.private_page[which]]
-    first = np.int64(big(page, 0, 2))
-    second = np.int64(big(page, 2, 2))
+    first = np.int64(big(page, np.int64(0), TWO))
+    second = np.int64(big(page, TWO, TWO))
     connection.ird[which] = first & 0x3FFF
     connection.ord[which] = second & 0x3FFF
     model = (first >> 15) << 3 | (first >> 14 & 1) << 2 | (second >> 15) << 1 | (second >> 14 & 1)

@@ -167,7 +167,7 @@ def _control(group: Any, bad: int) -> int:
     return kind
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, inline="always")
 def _note(events: Any, at: int, sample: int, code: int, value: int) -> None:
     events[at].sample = sample
     events[at].code = code

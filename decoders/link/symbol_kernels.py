@@ -57,8 +57,7 @@ def symbols(
     ends, bits = runs
     sample, entry, group = columns
     s, option = state[0], settings[0]
-    count = 0
-    event_count = 0
+    count = event_count = np.int64(0)
     # What changes with every run is not in the record, for that would be memory.
     run_start, run_end, run_bits = s.run_start, s.run_end, s.run_bits
     latest, held, start, positive = s.bits, s.held, s.start, s.positive
@@ -134,7 +133,7 @@ def _take_run(
         return count, event_count
     taken = 0
     if comma:
-        _shift(s, level, 5)
+        _shift(s, level, np.int64(5))
         taken = 5
         while s.aligned and s.held >= 10:
             at = run_start + length * (taken - (s.held - 10)) // n
@@ -242,7 +241,7 @@ def _judge(
     return event_count
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, inline="always")
 def _note(events: Any, at: int, sample: int, code: int, value: int) -> None:
     events[at].sample = sample
     events[at].code = code

@@ -57,7 +57,8 @@ _NEXT = np.array(
 )
 
 ERRORS = ("", "cut-scan", "reset-scan")
-_CUT, _RESET_SCAN = 1, 2
+# Of int64, for which numba compiles a callee once and not for each value.
+_NONE, _CUT, _RESET_SCAN = np.arange(3)
 
 TRST = 1 << 4  # among the levels, as TCK, TMS, TDI and TDO are bits 0 to 3
 _TCK, _TMS, _TRST = np.uint64(1), np.uint64(2), np.uint64(TRST)
@@ -124,7 +125,7 @@ def scans(clocks: Any, has_trst: bool, s: Any, shifted: Any, rows: Any) -> tuple
     states, ended_scans = rows
     state_count = 0
     scan_count = 0
-    i = 0
+    i = np.int64(0)  # a 0 would be a type of its own for which `_shift` is compiled too
     while i < len(sample):
         if s.bits > 0 and s.state in (_SHIFT_DR, _SHIFT_IR):
             i = _shift(clocks, i, s, shifted)
@@ -197,7 +198,7 @@ def _take_clock(s: Any, clock: Any, shifted: Any, state_row: Any, scan_row: Any)
     if after in (_UPDATE_DR, _UPDATE_IR):
         if after == _UPDATE_IR:
             s.instruction = _instruction(s, shifted[0])
-        ended_scan = _end_scan(s, sample, 0, scan_row)
+        ended_scan = _end_scan(s, sample, _NONE, scan_row)
     elif after == _RESET:
         s.instruction = -1
     if s.clocked == 0 or after != before:

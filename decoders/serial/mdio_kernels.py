@@ -20,7 +20,8 @@ ERRORS = (
     "illegal-bus",
     "other-clause",
 )
-_SHORT_PREAMBLE, _BAD_OP, _BAD_TA, _CUT, _ILLEGAL_BUS, _OTHER_CLAUSE = 1, 2, 3, 4, 5, 6
+# Of int64, for which numba compiles a callee once and not for each value.
+_SHORT_PREAMBLE, _BAD_OP, _BAD_TA, _CUT, _ILLEGAL_BUS, _OTHER_CLAUSE = np.arange(1, 7)
 
 # A row of the result. Places are sample indices, -1 where there is none; values -1 where unknown.
 ROW = np.dtype(
@@ -186,7 +187,7 @@ def _finish(s: Any, settings: Settings, rows: Any) -> int:
     frame.reg_sample = s.at[_FULL + 9]
     frame.ta_sample = s.at[_FULL + 14]
     frame.data_sample = s.at[_FULL + 16]
-    count = 1
+    count = np.int64(1)
     if s.preamble < settings.full_preamble:
         count = _error(rows, count, _SHORT_PREAMBLE, s.preamble_at, frame.st_sample)
     # Clause 22 has write 01 and read 10; clause 45 uses all four.

@@ -30,11 +30,12 @@ ERRORS = (
     "no-device",
     "cut-byte",
 )
-_RECOVERY, _SHORT_LOW, _SHORT_SLOT, _LONG_LOW, _LONG_RESET = 1, 2, 3, 4, 5
-_EARLY, _SHORT_PRESENCE, _LONG_PRESENCE, _SHORT_PAUSE, _CUT_SLOT = 6, 7, 8, 9, 10
-_UNKNOWN, _BAD_CRC, _NO_DEVICE, _CUT_BYTE = 11, 12, 13, 14
-RESET, PRESENCE, BIT = 0, 1, 2
-COMMAND, ADDRESS, DATA = 2, 3, 4  # of a byte row; a reset and presence are RESET there
+# Of int64, for which numba compiles a callee once and not for each value.
+_NONE, _RECOVERY, _SHORT_LOW, _SHORT_SLOT, _LONG_LOW, _LONG_RESET = np.arange(6)
+_EARLY, _SHORT_PRESENCE, _LONG_PRESENCE, _SHORT_PAUSE, _CUT_SLOT = np.arange(6, 11)
+_UNKNOWN, _BAD_CRC, _NO_DEVICE, _CUT_BYTE = np.arange(11, 15)
+RESET, PRESENCE, BIT = np.arange(3)
+COMMAND, ADDRESS, DATA = np.arange(2, 5)  # of a byte row; a reset and presence are RESET there
 
 # Microseconds, regular and overdrive.
 _RESET_LOW, _RESET_LOW_MOST = (480, 48), (960, 80)
@@ -94,7 +95,7 @@ def slots(sample: Any, value: Any, end_sample: int, rate: int, s: Any, rows: Any
     Returns:
         Rows filled.
     """
-    count = i = 0
+    count, i = np.int64(0), 0
     while i <= len(sample):
         at = sample[i] if i < len(sample) else end_sample
         if s.deadline <= at:
@@ -129,7 +130,7 @@ def _usual(sample: Any, value: Any, rate: int, s: Any, rows: Any) -> int:
     one, most = -(-_ONE_LOW[speed] * rate // _MICROS), -(-_SLOT_LOW_MOST[speed] * rate // _MICROS)
     slot = _SLOT[speed] * rate // _MICROS
     rise = s.rise
-    count = 0
+    count = np.int64(0)
     while 2 * count + 2 < len(sample):
         at = np.uint64(2 * count)
         fall, up, after = sample[at], sample[at + np.uint64(1)], sample[at + np.uint64(2)]
@@ -163,11 +164,11 @@ def close_slots(end_sample: int, s: Any, rows: Any) -> int:
     """Write what the end of the capture cut off; return rows (at most 3)."""
     if s.phase in (_IN_SLOT, _AFTER_PRESENCE):
         # What it is was known with the rise.
-        return _deadline(s, end_sample, rows, 0)
+        return _deadline(s, end_sample, rows, np.int64(0))
     if s.phase in (_WAIT, _IDLE):
         return 0
     s.low = 0
-    return _put(s, rows, 0, _CUT_SLOT, BIT, s.fall, end_sample)
+    return _put(s, rows, np.int64(0), _CUT_SLOT, BIT, s.fall, end_sample)
 
 
 @njit(cache=True, nogil=True)
@@ -216,7 +217,7 @@ def _rise(s: Any, at: int, rate: int, rows: Any, count: int) -> int:
     fast = _RESET_LOW[1] * rate <= low < _RESET_LOW_MOST[1] * rate
     if regular or (speed and fast):
         s.overdrive = 0 if regular else 1
-        count = _put(s, rows, count, 0, RESET, s.fall, at)
+        count = _put(s, rows, count, _NONE, RESET, s.fall, at)
         if regular and low > _RESET_LOW_MOST[0] * rate:
             count = _put(s, rows, count, _LONG_RESET, RESET, s.fall, at)
         s.phase = _BEFORE_PRESENCE
@@ -238,7 +239,7 @@ def _deadline(s: Any, at: int, rows: Any, count: int) -> int:
     """End what goes on at the sample ``at``: a slot, or the time after a reset."""
     s.deadline = _NEVER
     if s.phase == _IN_SLOT:
-        count = _put(s, rows, count, 0, BIT, s.fall, at)
+        count = _put(s, rows, count, _NONE, BIT, s.fall, at)
         if s.bits >= 0:
             s.command |= s.bit << s.bits
             s.bits += 1
@@ -247,7 +248,7 @@ def _deadline(s: Any, at: int, rows: Any, count: int) -> int:
             if s.command in (0x3C, 0x69):
                 s.overdrive = 1
     else:
-        count = _put(s, rows, count, 0, PRESENCE, s.rise, at)
+        count = _put(s, rows, count, _NONE, PRESENCE, s.rise, at)
         rows[count - 1].present = s.phase == _AFTER_PRESENCE
         if s.early:
             count = _put(s, rows, count, s.early, PRESENCE, s.rise, at)
@@ -332,7 +333,7 @@ def join_bits(found: Any, last: bool, s: Any, rows: Any) -> int:
     Returns:
         Rows filled.
     """
-    count = 0
+    count = np.int64(0)
     for i in range(len(found)):
         slot = found[i]
         s.overdrive = slot.overdrive
@@ -344,7 +345,7 @@ def join_bits(found: Any, last: bool, s: Any, rows: Any) -> int:
             s.unsure = 0
             continue
         if slot.kind == PRESENCE:
-            count = _row(s, rows, count, 0, RESET, slot.sample, slot.end_sample)
+            count = _row(s, rows, count, _NONE, RESET, slot.sample, slot.end_sample)
             rows[count - 1].present = slot.present
             rows[count - 1].value = rows[count - 1].rom = -1
             continue
@@ -371,15 +372,15 @@ def _whole(s: Any, rows: Any, count: int) -> int:
     """Give a command, an address or a byte of data, all bits of which are there."""
     s.bits = 0
     if s.phase == _AT_DATA:
-        return _row(s, rows, count, 0, DATA, s.begin, s.end)
+        return _row(s, rows, count, _NONE, DATA, s.begin, s.end)
     if s.phase == _AT_COMMAND:
         command = s.value
         if s.unsure and command not in (0x33, 0x0F, 0x55, 0x69, 0x96, 0xF0, 0xEC, 0xCC, 0x3C, 0xA5):
             s.phase = _AT_DATA
-            return _row(s, rows, count, 0, DATA, s.begin, s.end)
+            return _row(s, rows, count, _NONE, DATA, s.begin, s.end)
         if command != 0xA5:  # Resume: the device stays
             s.rom = -1
-        count = _row(s, rows, count, 0, COMMAND, s.begin, s.end)
+        count = _row(s, rows, count, _NONE, COMMAND, s.begin, s.end)
         s.phase = _AT_DATA
         if command in (0x33, 0x0F, 0x55, 0x69, 0x96):
             s.phase = _AT_ADDRESS
@@ -394,7 +395,7 @@ def _whole(s: Any, rows: Any, count: int) -> int:
         low = (check ^ s.value >> place) & 1
         check = check >> 1 ^ (0x8C if low else 0)
     seen = s.value >> 56 & 0xFF
-    count = _row(s, rows, count, 0, ADDRESS, s.begin, s.end)
+    count = _row(s, rows, count, _NONE, ADDRESS, s.begin, s.end)
     rows[count - 1].crc_ok = check == seen
     rows[count - 1].conflicts = s.conflicts if s.phase == _AT_SEARCH else -1
     if check != seen:

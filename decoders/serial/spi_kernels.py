@@ -46,7 +46,7 @@ def words(
     error_count = 0
     if option.selects == 0:
         s.select = 0
-    i = 0
+    i = np.int64(0)  # a 0 would be a type of its own for which `_whole_words` is compiled too
     while i < len(sample):
         if s.bits == 0 and option.gap_samples == 0:
             i = _whole_words(clocks, i, option, s, first_word, columns)

@@ -15,7 +15,8 @@ import numpy.typing as npt
 from numba import njit
 
 ERRORS = ("", "bad-request", "no-reply", "bad-ack", "bad-parity", "cut-transfer")
-_BAD_REQUEST, _NO_REPLY, _BAD_ACK, _BAD_PARITY, _CUT = 1, 2, 3, 4, 5
+# Of int64, for which numba compiles a callee once and not for each value.
+_NONE, _BAD_REQUEST, _NO_REPLY, _BAD_ACK, _BAD_PARITY, _CUT = np.arange(6)
 LINE_RESET, SWITCH = 1, 2  # of `kind`; 0 is a transfer
 
 # Places are samples, -1 where there is none; values -1 where they are not known.
@@ -92,7 +93,7 @@ def transfers(clocks: Any, s: Any, rows: Any) -> int:
         Rows filled.
     """
     sample, levels, _ = clocks
-    count = 0
+    count = np.int64(0)
     for i in range(len(sample)):
         at = sample[i]
         rising = np.int64(levels[i]) & 1
@@ -127,9 +128,9 @@ def transfers(clocks: Any, s: Any, rows: Any) -> int:
 @njit(cache=True, nogil=True)
 def close(end_sample: int, s: Any, rows: Any) -> int:
     """Write what the end of the capture cut off; return rows (at most 2)."""
-    count = 0
+    count = np.int64(0)
     if s.phase > _REQUEST:
-        count = _end(s, _CUT, end_sample, rows, 0)
+        count = _end(s, _CUT, end_sample, rows, count)
     if s.ones >= _RESET_ONES:
         count = _reset(s, end_sample, rows, count)
     return count
@@ -205,7 +206,7 @@ def _take_ack(s: Any, at: int, rows: Any, count: int) -> int:
         s.edge, s.skip = (0, 0) if row.read else (1, 2)
         return count
     if row.ack in (_WAIT, _FAULT):
-        count = _end(s, 0, at, rows, count)
+        count = _end(s, _NONE, at, rows, count)
         s.skip = 1
         return count
     return _end(s, _NO_REPLY if row.ack == _NOBODY else _BAD_ACK, at, rows, count)
@@ -229,7 +230,7 @@ def _take_data(s: Any, at: int, bit: Any, rows: Any, count: int) -> int:
         s.select = row.value
     elif written and row.address == 4 and s.select & 15 == 0:
         s.overrun = row.value & 1
-    count = _end(s, 0 if row.parity_ok else _BAD_PARITY, at, rows, count)
+    count = _end(s, _NONE if row.parity_ok else _BAD_PARITY, at, rows, count)
     s.skip = row.read
     s.sure = 1
     return count

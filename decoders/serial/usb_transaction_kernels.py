@@ -75,7 +75,7 @@ def transactions(
     Returns:
         Rows and octets filled.
     """
-    count = used = 0
+    count = used = np.int64(0)
     for i in range(len(packets)):
         packet = packets[i]
         pid = packet.pid
@@ -110,7 +110,7 @@ def transactions(
         elif kind == 2 and s.phase != _NOTHING:
             s.row.handshake = pid
             s.row.end_sample = packet.end_sample
-            count, used = _put(s, 0, rows, count, data, used)
+            count, used = _put(s, np.int64(0), rows, count, data, used)
         else:
             rows[count] = s.row
             row = rows[count]

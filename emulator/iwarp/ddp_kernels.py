@@ -80,10 +80,19 @@ _WRITE, _READ_REQUEST, _READ_RESPONSE = 0, 1, 2
 _TERMINATE, _ATOMIC_REQUEST, _ATOMIC_RESPONSE = 7, 10, 11
 
 
-@njit(nogil=True, cache=True)
-def cause(layer: int, etype: int, code: int) -> Any:
-    """Return what a Terminate says as one number, never 0."""
-    return np.int64(1) << 16 | layer << 12 | etype << 8 | code
+def cause(layer: int, etype: int, code: int) -> np.int64:
+    """Return what a Terminate says as one number, never 0; of a type for which `_refuse` is compiled once."""
+    return np.int64(1 << 16 | layer << 12 | etype << 8 | code)
+
+
+_RDMAP_VERSION, _OPCODE = cause(0, 2, 5), cause(0, 2, 6)
+_BAD_STAG, _BOUNDS, _STREAM, _WRAP, _TAGGED_VERSION = [cause(1, 1, code) for code in range(5)]
+_BAD_QUEUE, _NO_BUFFER, _BAD_MSN, _BAD_MO = [cause(1, 2, code) for code in range(1, 5)]
+_LONG, _UNTAGGED_VERSION = cause(1, 2, 5), cause(1, 2, 6)
+_CRC, _MARKER, _RTR = cause(2, 0, 2), cause(2, 0, 3), cause(2, 0, 7)
+
+# Where fields of a header stand and their octets, of a type for which `_number` is compiled once.
+_AT_STAG, _AT_TO, _AT_QUEUE, _AT_MSN, _AT_MO, _FOUR, _EIGHT = np.array([2, 6, 6, 10, 14, 4, 8])
 
 
 @njit(nogil=True, cache=True)
@@ -153,7 +162,7 @@ def send_list(words, heads, flags, opcode, stag, parts):  # type: ignore[no-unty
         part = parts[out[NEXT]]
         out[NEXT] += 1
         status = send_message(
-            words, heads, flags, opcode, TAGGED, stag, part[PART_TO], part[PART_ADDRESS],
+            words, heads, flags, opcode, np.int64(TAGGED), stag, part[PART_TO], part[PART_ADDRESS],
             part[PART_LENGTH],
         )  # fmt: skip
     return status
@@ -168,27 +177,27 @@ def _number(memory: Octets, at: int, size: int) -> Any:
 
 
 @njit(nogil=True, cache=True)
-def _refuse(ddp: Words, memory: Octets, layer: int, etype: int, code: int) -> Any:
-    ddp[PENDING] = cause(layer, etype, code)
+def _refuse(ddp: Words, memory: Octets, why: np.int64) -> Any:
+    ddp[PENDING] = why
     return memory.ctypes.data + SINK
 
 
 @njit(nogil=True, cache=True)
 def _place_tagged(ddp, memory, regions, reads, opcode, last, size, strict):  # type: ignore[no-untyped-def]
     """Return the address of a tagged segment's payload; see `_place`."""
-    stag, to = _number(memory, 2, 4), np.uint64(_number(memory, 6, 8))
+    stag, to = _number(memory, _AT_STAG, _FOUR), np.uint64(_number(memory, _AT_TO, _EIGHT))
     if opcode == _READ_RESPONSE:
         if ddp[READ_HEAD] == ddp[READ_TAIL]:
-            return _refuse(ddp, memory, 0, 2, 6)
+            return _refuse(ddp, memory, _OPCODE)
         row = ddp[READ_HEAD] % DEPTH
         done, wanted = ddp[READ_DONE], reads[row, ROW_LENGTH]
         if wanted > 0 or size > 0:
             if stag != reads[row, ROW_STAG]:
-                return _refuse(ddp, memory, 1, 1, 0)
+                return _refuse(ddp, memory, _BAD_STAG)
             if to != np.uint64(reads[row, ROW_TO]) + np.uint64(done):
-                return _refuse(ddp, memory, 1, 1, 1)
+                return _refuse(ddp, memory, _BOUNDS)
         if done + size > wanted or (last and done + size < wanted):
-            return _refuse(ddp, memory, 1, 1, 1)
+            return _refuse(ddp, memory, _BOUNDS)
         return reads[row, ROW_ADDRESS] + done
     if (
         size == 0 and not strict & mpa.STRICT_EMPTY
@@ -196,43 +205,44 @@ def _place_tagged(ddp, memory, regions, reads, opcode, last, size, strict):  # t
         return memory.ctypes.data + SINK
     index = stag >> 8
     if index >= len(regions) or regions[index, REGION_STAG] != stag:
-        return _refuse(ddp, memory, 1, 1, 0)
+        return _refuse(ddp, memory, _BAD_STAG)
     if regions[index, REGION_DOMAIN] != ddp[DOMAIN]:
-        return _refuse(ddp, memory, 1, 1, 2)
+        return _refuse(ddp, memory, _STREAM)
     # DDP has no code for rights that are missing: to this stream the STag is no buffer it may write.
     if not regions[index, REGION_RIGHTS] & REMOTE_WRITE:
-        return _refuse(ddp, memory, 1, 1, 0)
+        return _refuse(ddp, memory, _BAD_STAG)
     if to + np.uint64(size) < to and to + np.uint64(size) != np.uint64(0):
-        return _refuse(ddp, memory, 1, 1, 3)
+        return _refuse(ddp, memory, _WRAP)
     offset = to - np.uint64(regions[index, REGION_BASE])
     length = np.uint64(regions[index, REGION_LENGTH])
     if offset > length or np.uint64(size) > length - offset:
-        return _refuse(ddp, memory, 1, 1, 1)
+        return _refuse(ddp, memory, _BOUNDS)
     return regions[index, REGION_ADDRESS] + np.int64(offset)
 
 
 @njit(nogil=True, cache=True)
 def _place_untagged(ddp, memory, receives, opcode, size):  # type: ignore[no-untyped-def]
     """Return the address of an untagged segment's payload; see `_place`."""
-    queue, msn, mo = _number(memory, 6, 4), _number(memory, 10, 4), _number(memory, 14, 4)
+    queue, msn = _number(memory, _AT_QUEUE, _FOUR), _number(memory, _AT_MSN, _FOUR)
+    mo = _number(memory, _AT_MO, _FOUR)
     if queue > ATOMIC_QUEUE:
-        return _refuse(ddp, memory, 1, 2, 1)
+        return _refuse(ddp, memory, _BAD_QUEUE)
     if msn != ddp[MSN + queue]:
-        return _refuse(ddp, memory, 1, 2, 3)
+        return _refuse(ddp, memory, _BAD_MSN)
     address, room = memory.ctypes.data + CONTROL, np.int64(CONTROL_B)
     if queue == SEND_QUEUE:
         if ddp[RTR] and ddp[FIRST_TELL] and size == 0:
             return address  # a Send that says no more than that its sender is ready
         if ddp[RECEIVE_HEAD] == ddp[RECEIVE_TAIL]:
-            return _refuse(ddp, memory, 1, 2, 2)
+            return _refuse(ddp, memory, _NO_BUFFER)
         row = ddp[RECEIVE_HEAD] % DEPTH
         address, room = receives[row, ROW_ADDRESS], receives[row, ROW_LENGTH]
     if mo != ddp[MO + queue]:
-        return _refuse(ddp, memory, 1, 2, 4)
+        return _refuse(ddp, memory, _BAD_MO)
     if mo + size > room:
-        return _refuse(ddp, memory, 1, 2, 5)
+        return _refuse(ddp, memory, _LONG)
     if ddp[OPEN + queue] >= 0 and ddp[OPEN + queue] != opcode:
-        return _refuse(ddp, memory, 0, 2, 6)
+        return _refuse(ddp, memory, _OPCODE)
     wanted = SEND_QUEUE
     if opcode in (_READ_REQUEST, _ATOMIC_REQUEST):
         wanted = READ_QUEUE
@@ -241,7 +251,7 @@ def _place_untagged(ddp, memory, receives, opcode, size):  # type: ignore[no-unt
     elif opcode == _ATOMIC_RESPONSE:
         wanted = ATOMIC_QUEUE
     if queue != wanted:
-        return _refuse(ddp, memory, 0, 2, 6)
+        return _refuse(ddp, memory, _OPCODE)
     return address + mo
 
 
@@ -253,29 +263,29 @@ def _place(ddp, rx, memory, regions, receives, reads):  # type: ignore[no-untype
     size = rx[LENGTH] - (TAGGED_B if tagged else UNTAGGED_B)
     ddp[PENDING] = 0
     if control & 3 != ddp[VERSION]:
-        return _refuse(ddp, memory, 1, 1 if tagged else 2, 4 if tagged else 6)
+        return _refuse(ddp, memory, _TAGGED_VERSION if tagged else _UNTAGGED_VERSION)
     if tagged:
         address = _place_tagged(ddp, memory, regions, reads, opcode, last, size, rx[mpa.STRICT])
         if opcode not in (_WRITE, _READ_RESPONSE):
-            address = _refuse(ddp, memory, 0, 2, 6)
+            address = _refuse(ddp, memory, _OPCODE)
     else:
         address = _place_untagged(ddp, memory, receives, opcode, size)
         if not ddp[PENDING] and (opcode in (_WRITE, _READ_RESPONSE) or opcode > _ATOMIC_RESPONSE):
-            address = _refuse(ddp, memory, 0, 2, 6)
+            address = _refuse(ddp, memory, _OPCODE)
     if rdmap >> 6 != ddp[VERSION] and (not ddp[PENDING] or ddp[PENDING] >> 12 & 15 == 0):
-        address = _refuse(ddp, memory, 0, 2, 5)
+        address = _refuse(ddp, memory, _RDMAP_VERSION)
     if rx[mpa.STRICT]:
         if rx[mpa.STRICT] & mpa.STRICT_DDP and control & 0x3C:
-            address = _refuse(ddp, memory, 1, 2, 6)
+            address = _refuse(ddp, memory, _UNTAGGED_VERSION)
         if rx[mpa.STRICT] & mpa.STRICT_RDMAP and rdmap & 0x30:
-            address = _refuse(ddp, memory, 0, 2, 5)
+            address = _refuse(ddp, memory, _RDMAP_VERSION)
         if rx[mpa.STRICT] & mpa.STRICT_SEGMENTS and not tagged and not last:
-            address = _refuse(ddp, memory, 1, 2, 5)
+            address = _refuse(ddp, memory, _LONG)
     if ddp[RTR] and ddp[FIRST_TELL]:
         # The first FPDU of an initiator of the peer-to-peer model: bit 1 a Send, 2 a Write, 4 a Read of no length.
         kind = 1 if opcode == 3 else 2 if opcode == _WRITE else 4 if opcode == _READ_REQUEST else 0
         if not ddp[RTR] & kind or (kind != 4 and size > 0):
-            address = _refuse(ddp, memory, 2, 0, 7)
+            address = _refuse(ddp, memory, _RTR)
     return address
 
 
@@ -286,7 +296,7 @@ def _deliver(ddp, rx, memory, events):  # type: ignore[no-untyped-def]
     last = control & 0x40 != 0
     if control & 0x80:
         size = rx[LENGTH] - TAGGED_B
-        stag, to = _number(memory, 2, 4), _number(memory, 6, 8)
+        stag, to = _number(memory, _AT_STAG, _FOUR), _number(memory, _AT_TO, _EIGHT)
         ddp[OCTETS] += size
         event = events[ddp[EVENTS]]
         if opcode == _READ_RESPONSE:
@@ -303,7 +313,7 @@ def _deliver(ddp, rx, memory, events):  # type: ignore[no-untyped-def]
             event[EVENT_LENGTH] = size
         event[EVENT_OPCODE], event[EVENT_STAG], event[EVENT_TO] = opcode, stag, to
         return 1
-    size, queue = rx[LENGTH] - UNTAGGED_B, _number(memory, 6, 4)
+    size, queue = rx[LENGTH] - UNTAGGED_B, _number(memory, _AT_QUEUE, _FOUR)
     ddp[OCTETS] += size
     ddp[MO + queue] += size
     if not last:
@@ -319,7 +329,7 @@ def _deliver(ddp, rx, memory, events):  # type: ignore[no-untyped-def]
         return 0
     event = events[ddp[EVENTS]]
     event[EVENT_OPCODE], event[EVENT_LENGTH], event[EVENT_ROW] = opcode, length, ddp[RECEIVE_HEAD]
-    event[EVENT_INVALIDATES] = _number(memory, 2, 4)
+    event[EVENT_INVALIDATES] = _number(memory, _AT_STAG, _FOUR)
     ddp[RECEIVE_HEAD] += 1
     return 1
 
@@ -351,12 +361,12 @@ def receive(words, memory, regions, rows, events):  # type: ignore[no-untyped-de
                 header_B = TAGGED_B if control & 0x80 else UNTAGGED_B
                 mpa.body(rx, memory, iov, address, rx[LENGTH] - header_B)
             elif status == mpa.LENGTH_WRONG or (rx[mpa.STRICT] and mpa.too_strict(rx)):
-                ddp[PENDING] = cause(2, 0, 3)
+                ddp[PENDING] = _MARKER
                 return BREACH
         if rx[mpa.INSIDE] and rx[mpa.LEFT] == 0:
             status = mpa.verdict(rx, memory)
             if status != mpa.READY:
-                ddp[PENDING] = cause(2, 0, 2 if status == mpa.CRC_WRONG else 3)
+                ddp[PENDING] = _CRC if status == mpa.CRC_WRONG else _MARKER
             told = 0
             if not ddp[PENDING]:
                 told = _deliver(ddp, rx, memory, events)
