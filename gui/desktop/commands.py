@@ -100,6 +100,26 @@ class Commands(QObject):
         else:
             self._window.say(f"{place}: {lines}")
 
+    def export_proof(self, form: str) -> None:
+        """Ask for a file, and write the pictures of the chosen finding."""
+        if self._window.proof.pages.proof is None:
+            self._window.show_panel("Proof")
+            self._window.say("there are no pictures yet: choose a finding, and wait for them here")
+            return
+        place = ask_place(self._window, f"Export proof as {form.upper()}", f"proof.{form}", form)
+        if place is not None:
+            self.write_proof(form, place)
+
+    def write_proof(self, form: str, place: Path) -> None:
+        """Write the pictures that are shown to a file."""
+        write = view_export.proof_png if form == "png" else view_export.proof_svg
+        try:
+            written = write(self._window.proof.pages, place)
+        except FreezeframeError as error:
+            self._window.report_error(error)
+        else:
+            self._window.say(f"{place}: {written}")
+
     def export_as(self, form: str, suffix: str) -> None:
         """Ask for a file, and export the chosen stretch of the chosen source."""
         opened = self.current()

@@ -16,8 +16,9 @@ PANELS = (
     "Sources",
     "Live",
     "Tracks",
+    "Proof",
 )
-"""The panels around the time line, in the order of their keys Ctrl+1 to Ctrl+8; the tracks have Ctrl+K."""
+"""The panels around the time line, in the order of their keys Ctrl+1 to Ctrl+8; tracks have Ctrl+K, proof Ctrl+B."""
 
 SUBMENUS = {"exports": "&Export selection as", "views": "Sa&ved views"}
 
@@ -72,6 +73,8 @@ ENTRIES: tuple[Entry, ...] = (
         "A line for each item in view.",
         "csv",
     ),
+    Entry(_FILE, "Export p&roof as PNG...", "", "export_proof", "Pictures of the finding.", "png"),
+    Entry(_FILE, "Export proo&f as SVG...", "", "export_proof", "Pictures of the finding.", "svg"),
     Entry(_FILE, call="exports"),
     Entry(_FILE),
     Entry(_FILE, "&Quit", "Ctrl+Q", "window.close"),
@@ -158,6 +161,7 @@ ENTRIES: tuple[Entry, ...] = (
         Entry(_PANELS, f"&{number} {title}", f"Ctrl+{number}", "go_to_panel", argument=title)
         for number, title in enumerate(PANELS[:8], start=1)
     ),
+    Entry(_PANELS, "&Proof", "Ctrl+B", "go_to_panel", "Pictures that prove the finding.", "Proof"),
     Entry(_PANELS, "Ne&xt panel", "F6", "step_panel", argument=1),
     Entry(_PANELS, "Pre&vious panel", "Shift+F6", "step_panel", argument=-1),
     Entry(_HELP, "&Keys", "F1", "show_keys"),

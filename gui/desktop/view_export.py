@@ -1,11 +1,14 @@
-"""What is seen of the time line as a file: PNG, SVG, or CSV of the items in view."""
+"""What is seen of the time line as a file: PNG, SVG, or CSV of the items in view; and the pictures of a finding."""
 
 from __future__ import annotations
 
 import csv
 from pathlib import Path
 
+from PyQt6.QtGui import QImage
+
 from freezeframe.capture.errors import InputError
+from freezeframe.gui.desktop.panels.proof_panel import Pages
 from freezeframe.gui.desktop.timeline.tracks import SeriesTrack
 from freezeframe.gui.desktop.timeline.view import TimelineView
 from freezeframe.gui.export.place import new_files
@@ -21,20 +24,25 @@ def write_png(view: TimelineView, place: Path) -> str:
     Raises:
         InputError: the file cannot be written.
     """
-    refuse_evidence(place)
-    image = view.render_image()
-    with new_files([place], force=True) as temporary:
-        if not image.save(str(temporary[0]), "PNG"):
-            raise InputError(f"{place}: the picture cannot be written; choose another place")
-    return f"{image.width()} x {image.height()} pixels"
+    return _save(view.render_image(), place)
 
 
 def write_svg(view: TimelineView, place: Path) -> str:
     """Write the picture as lines and texts; raises as `write_png`."""
-    refuse_evidence(place)
-    with new_files([place], force=True) as temporary:
-        temporary[0].write_bytes(view.render_svg())
-    return f"{place.stat().st_size:,} B"
+    return _write(view.render_svg(), place)
+
+
+def proof_png(pages: Pages, place: Path) -> str:
+    """Write the pictures of a finding as they are seen; raises as `write_png`."""
+    return _save(pages.image(), place)
+
+
+def proof_svg(pages: Pages, place: Path) -> str:
+    """Write the pictures of a finding as ``plot --what finding`` does; raises as `write_png`."""
+    proof = pages.proof
+    if proof is None:
+        raise InputError("there are no pictures of a finding to write; choose a finding")
+    return _write(proof.svg(pages.theme).encode(), place)
 
 
 def write_csv(view: TimelineView, place: Path) -> str:
@@ -67,3 +75,18 @@ def write_csv(view: TimelineView, place: Path) -> str:
                      track.label_of(item), track.row_of(item), value]
                 )  # fmt: skip
     return f"{count:,} items"
+
+
+def _save(image: QImage, place: Path) -> str:
+    refuse_evidence(place)
+    with new_files([place], force=True) as temporary:
+        if not image.save(str(temporary[0]), "PNG"):
+            raise InputError(f"{place}: the picture cannot be written; choose another place")
+    return f"{image.width()} x {image.height()} pixels"
+
+
+def _write(data: bytes, place: Path) -> str:
+    refuse_evidence(place)
+    with new_files([place], force=True) as temporary:
+        temporary[0].write_bytes(data)
+    return f"{len(data):,} B"

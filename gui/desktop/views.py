@@ -31,6 +31,7 @@ from freezeframe.gui.desktop.panels.jobs_bar import JobsBar
 from freezeframe.gui.desktop.panels.live_panel import LivePanel
 from freezeframe.gui.desktop.panels.measurements import MeasurementsPanel
 from freezeframe.gui.desktop.panels.notes_panel import NotesPanel
+from freezeframe.gui.desktop.panels.proof_panel import ProofPanel
 from freezeframe.gui.desktop.panels.sources_panel import SourcesPanel
 from freezeframe.gui.desktop.panels.tracks_panel import TracksPanel
 from freezeframe.gui.desktop.panels.welcome import Welcome
@@ -92,6 +93,7 @@ class Views(QMainWindow):
         self.overview.hide()
         self.table = EventTable(workspace.jobs)
         self.findings = FindingsPanel()
+        self.proof = ProofPanel(workspace.jobs)
         self.inspector = InspectorPanel()
         self.measurements = MeasurementsPanel()
         self.cursors = CursorsPanel(self.timeline)
@@ -141,6 +143,9 @@ class Views(QMainWindow):
             Qt.DockWidgetArea.BottomDockWidgetArea,
         )
         self._dock("Events", self.table, bottom)
+        self._dock("Proof", self.proof, bottom)
+        self.tabifyDockWidget(self.docks["Events"], self.docks["Proof"])
+        self.docks["Events"].raise_()
         self._dock("Findings", self.findings, right)
         self._dock("Inspector", self.inspector, right)
         for title, widget in (
@@ -197,6 +202,8 @@ class Views(QMainWindow):
         self.table.hits.connect(self._hits)
         self.table.filtered.connect(self._filtered)
         self.findings.chosen.connect(self.show_finding)
+        self.findings.shown.connect(self._finding_shown)
+        self.docks["Proof"].visibilityChanged.connect(self.proof.set_seen)
         self.findings.evidence_chosen.connect(lambda place: self.choose(place, "findings"))
         self.inspector.word_chosen.connect(self._word_chosen)
         self.measurements.track_chosen.connect(lambda _: self.measure())
@@ -312,6 +319,11 @@ class Views(QMainWindow):
             self.timeline.scroll_to_top()
             self.timeline.show_track(selection.key)
 
+    def _finding_shown(self, source: str, number: int) -> None:
+        opened = self.workspace.sources.get(source)
+        known = opened is not None and 0 <= number < len(opened.findings)
+        self.proof.set_finding(opened, opened.findings[number] if opened and known else None)
+
     def focus_find(self) -> None:
         """Put the keyboard into the find line."""
         self.focus_line(self.table.find_edit)
@@ -333,6 +345,7 @@ class Views(QMainWindow):
         self.theme = theme
         apply_theme(theme)
         self.timeline.set_theme(theme)
+        self.proof.set_theme(theme)
         self.overview.theme = THEMES[theme]
         self.overview.update()
         self.legend.theme = THEMES[theme]

@@ -15,7 +15,7 @@ from freezeframe.analyzers.coverage import of_intervals, of_series
 from freezeframe.capture.time_text import format_ps
 from freezeframe.decoders.trace.coverage import Coverage, Coverages
 from freezeframe.gui.plots.chart import MOST_LINES, chart_data, draw_chart
-from freezeframe.gui.plots.svg import Svg, escape
+from freezeframe.gui.plots.svg import Shape, Svg, escape
 from freezeframe.gui.plots.timeline import Bar, Lane, draw_timeline, timeline_data
 
 CLASSES = 8
@@ -211,16 +211,27 @@ def _range(span: tuple[int, int]) -> str:
     return f"{format_ps(span[0])} to {format_ps(span[1])}"
 
 
-def swatch(css: str, x: float = 1, y: float = 1) -> str:
-    """Return 20 x 10 pixels of a look, for a legend; that of ``tick`` looks is a line."""
+def swatch_shape(css: str) -> Shape:
+    """Return 20 x 10 pixels of a look, for a legend; that of ``tick`` and ``way`` looks is a line."""
     if css == "hatch":
+        return Shape("hatch", css, ((0, 0), (20, 10)))
+    if css.startswith("way"):
+        return Shape("line", css, ((0, 5), (20, 5)))
+    if css.startswith("tick "):
+        return Shape("line", css, ((10, -1), (10, 11)))
+    return Shape("rect", css, ((0, 0), (20, 10)))
+
+
+def swatch(css: str, x: float = 1, y: float = 1) -> str:
+    """Return `swatch_shape` as an element of SVG."""
+    shape = swatch_shape(css).moved(x, y)
+    (x1, y1), (x2, y2) = shape.points
+    if shape.kind == "hatch":
         data = "M1 9 9 1M6 9 14 1M11 9 19 1"
         return f'<path class="hatchline" transform="translate({x:g} {y:g})" d="{data}"/>'
-    if css.startswith("way"):
-        return f'<line x1="{x:g}" y1="{y + 5:g}" x2="{x + 20:g}" y2="{y + 5:g}" class="{escape(css)}"/>'
-    if css.startswith("tick "):
-        return f'<line x1="{x + 10:g}" y1="{y - 1:g}" x2="{x + 10:g}" y2="{y + 11:g}" class="{escape(css)}"/>'
-    return f'<rect x="{x:g}" y="{y:g}" width="20" height="10" class="{escape(css)}"/>'
+    if shape.kind == "line":
+        return f'<line x1="{x1:g}" y1="{y1:g}" x2="{x2:g}" y2="{y2:g}" class="{escape(css)}"/>'
+    return f'<rect x="{x:g}" y="{y:g}" width="{x2 - x1:g}" height="{y2 - y1:g}" class="{escape(css)}"/>'
 
 
 def legend_html(legend: Sequence[tuple[str, str]]) -> str:

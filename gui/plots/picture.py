@@ -6,13 +6,13 @@ Source: resvg (https://github.com/linebender/resvg), through the package resvg-p
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from freezeframe.capture.errors import InputError
-from freezeframe.gui.plots.figures import Drawing, swatch
+from freezeframe.gui.plots.figures import Drawing, swatch, swatch_shape
 from freezeframe.gui.plots.look import DARK, LIGHT, Theme, drawing_style
-from freezeframe.gui.plots.svg import escape, text_width
+from freezeframe.gui.plots.svg import Shape, escape, text_width
 
 MOST_PIXELS = 100_000_000
 """Of a PNG; more is most likely a mistyped scale, and would take 400 MB."""
@@ -20,6 +20,8 @@ MOST_PIXELS = 100_000_000
 _WIDTH = 1120.0
 _MARGIN = 16.0
 _HEAD = 22.0
+_HEADING = 15.0  # down to the baseline of the heading
+_BESIDE = 26.0  # from a swatch to its meaning
 _KEY = 20.0
 _GAP = 14.0
 _BOX = re.compile(r'viewBox="0 0 ([0-9.]+) ([0-9.]+)"')
@@ -37,12 +39,11 @@ def picture_svg(drawings: Sequence[Drawing], title: str, *, theme: Theme = "ligh
     y = _MARGIN + 20
     for drawing in drawings:
         width, height = _size(drawing.svg)
-        y += _HEAD
-        parts.append(_text(_MARGIN, y - 7, drawing.title, "group"))
-        if drawing.legend:
-            texts, rows = _legend(drawing, y)
-            parts += texts
-            y += _KEY * rows
+        parts.append(_text(_MARGIN, y + _HEADING, drawing.title, "group"))
+        for css, label, x, top in _keys(drawing, y + _HEAD):
+            parts.append(swatch(css, x, top))
+            parts.append(_text(x + _BESIDE, top + 9, label, "key"))
+        y = _top(drawing, y)
         inner = drawing.svg.replace(
             "<svg ", f'<svg x="{_MARGIN:g}" y="{y:g}" width="{width:g}" height="{height:g}" ', 1
         )
@@ -66,6 +67,27 @@ def picture_svg(drawings: Sequence[Drawing], title: str, *, theme: Theme = "ligh
             "</svg>",
         ]
     )
+
+
+def picture_shapes(drawings: Sequence[Drawing]) -> tuple[list[Shape], tuple[float, float]]:
+    """Return the same without a title as marks, for a writer that is no browser, and width and height in pixels.
+
+    Raises:
+        ValueError: of a drawing only its SVG was kept.
+    """
+    shapes: list[Shape] = []
+    y = _MARGIN
+    for drawing in drawings:
+        if drawing.sheet is None:
+            raise ValueError(f"{drawing.title}: its marks were not kept")
+        shapes.append(Shape("text", "group", ((_MARGIN, y + _HEADING),), drawing.title))
+        for css, label, x, top in _keys(drawing, y + _HEAD):
+            shapes.append(swatch_shape(css).moved(x, top))
+            shapes.append(Shape("text", "key", ((x + _BESIDE, top + 9),), label))
+        y = _top(drawing, y)
+        shapes += [shape.moved(_MARGIN, y) for shape in drawing.sheet.shapes]
+        y += drawing.sheet.height + _GAP
+    return shapes, (_WIDTH + 2 * _MARGIN, y)
 
 
 def picture_png(svg: str, *, scale: float = 1.0) -> bytes:
@@ -111,19 +133,21 @@ def _size(svg: str) -> tuple[float, float]:
     return float(found[1]), float(found[2])
 
 
-def _legend(drawing: Drawing, y: float) -> tuple[list[str], int]:
-    """Return the legend's elements from ``y`` on, and how many rows it takes."""
-    parts = []
-    x, row = _MARGIN, 0
+def _keys(drawing: Drawing, y: float) -> Iterator[tuple[str, str, float, float]]:
+    """Yield class, meaning, left and top of each entry of the legend, in as many rows as it takes."""
+    x = _MARGIN
     for css, label in drawing.legend:
-        width = 28 + text_width(label, 12) + 18
+        width = _BESIDE + 2 + text_width(label, 12) + 18
         if x > _MARGIN and x + width > _WIDTH:
-            x, row = _MARGIN, row + 1
-        top = y + _KEY * row
-        parts.append(swatch(css, x, top))
-        parts.append(_text(x + 26, top + 9, label, "key"))
+            x, y = _MARGIN, y + _KEY
+        yield css, label, x, y
         x += width
-    return parts, row + 1
+
+
+def _top(drawing: Drawing, y: float) -> float:
+    """Return where the drawing itself begins, below its heading at ``y`` and its legend."""
+    rows = len({top for *_, top in _keys(drawing, y)})
+    return y + _HEAD + _KEY * rows
 
 
 def _text(x: float, y: float, text: str, css: str) -> str:

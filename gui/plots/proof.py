@@ -97,6 +97,11 @@ def finding_drawings(
     return [one for what in PROVES.get(finding.diagnosis, _OTHER) for one in made.draw(what)]
 
 
+def shows_rate(finding: Finding) -> bool:
+    """Return whether the pictures of a finding show throughput, which one analysis gives for all of them."""
+    return RATE in PROVES.get(finding.diagnosis, _OTHER)
+
+
 def card_finding_drawings(
     card: CardView, finding: Finding, freezes: Sequence[Freeze], *, prefix: str = "proof-"
 ) -> list[Drawing]:

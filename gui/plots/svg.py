@@ -41,6 +41,11 @@ class Shape(NamedTuple):
     text: str = ""
     tip: str = ""
     anchor: str = "start"
+    radius: float = 0  # of the corners of a rectangle
+
+    def moved(self, x: float, y: float) -> Shape:
+        """Return the mark so many pixels to the right and down."""
+        return self._replace(points=tuple((at + x, down + y) for at, down in self.points))
 
 
 class Svg:
@@ -78,7 +83,7 @@ class Svg:
         radius: float = 0,
     ) -> None:
         """Add a rectangle; ``tip`` is shown when the mouse rests on it."""
-        self._keep("rect", css, ((x, y), (x + max(width, 0), y + max(height, 0))), tip)
+        self._keep("rect", css, ((x, y), (x + max(width, 0), y + max(height, 0))), tip, radius)
         rounded = f' rx="{_number(radius)}"' if radius else ""
         self._add(
             "rect",
@@ -154,9 +159,14 @@ class Svg:
         return "\n".join([*self._parts, "</svg>"])
 
     def _keep(
-        self, kind: Kind, css: str, points: tuple[tuple[float, float], ...], tip: str = ""
+        self,
+        kind: Kind,
+        css: str,
+        points: tuple[tuple[float, float], ...],
+        tip: str = "",
+        radius: float = 0,
     ) -> None:
-        self.shapes.append(Shape(kind, css, points, tip=tip))
+        self.shapes.append(Shape(kind, css, points, tip=tip, radius=radius))
 
     def _add(self, element: str, attributes: str, css: str, tip: str) -> None:
         if tip:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pandas as pd
 
+from freezeframe.gui.plots.look import LIGHT, drawing_style
 from freezeframe.gui.plots.svg import Svg, text_width
 
 _WIDTH = 1120.0
@@ -14,18 +15,17 @@ _FONT = 12.0
 _OPS = ("omitted", "duplicated", "inserted", "altered", "reordered", "replaced")
 _SINGLE = 400  # marks drawn one by one; of more than that those in one pixel are drawn as one
 
-_COLOURS = dict(
-    zip(_OPS, ("#c62828", "#ef6c00", "#6a1b9a", "#1565c0", "#2e7d32", "#455a64"), strict=True)
-)
+_ROLES = dict(zip(_OPS, ("bad", "s1", "cause", "s0", "good", "quiet"), strict=True))
 
-STYLE = """
-.drawing{font-family:DejaVu Sans,sans-serif;background:#fff}
-.drawing text{font-size:12px;fill:#222}.drawing text.mono{font-family:DejaVu Sans Mono,monospace}
-.drawing text.head{font-weight:bold}.drawing text.faint{fill:#777}
-.list{fill:#e3e7ec}.between{stroke-width:.6}
-""" + "\n".join(
-    f".{op}{{fill:{colour};stroke:{colour}}}.drawing text.{op}{{fill:{colour};stroke:none}}"
-    for op, colour in _COLOURS.items()
+STYLE = drawing_style("light") + "".join(
+    [
+        ".drawing text.mono{font-family:DejaVu Sans Mono,monospace}.between{stroke-width:.6}",
+        f".drawing .list{{fill:{LIGHT['rule']}}}",
+        *(
+            f".drawing .{op}{{fill:{LIGHT[role]};stroke:{LIGHT[role]}}}.drawing text.{op}{{stroke:none}}"
+            for op, role in _ROLES.items()
+        ),
+    ]
 )
 """The colours of a picture that stands alone; a page gives its own."""
 
@@ -55,15 +55,13 @@ def draw_word_diff(
     svg = Svg(name, _WIDTH, height, title=title, desc=said or "No word differs.")
     if style:
         svg.style(style)
-    svg.text(2, 16, title, "head")
+    svg.text(2, 16, title, "group")
     _draw_key(svg, rows, found)
     scale = (_WIDTH - _LEFT - _RIGHT) / max(up_words, down_words, 1)
     for y, label, words in ((_UP, up, up_words), (_DOWN, down, down_words)):
         svg.text(_LEFT - 8, y + 14, label, "label", anchor="end")
         svg.rect(_LEFT, y, words * scale, _BAR, "list", tip=f"{label}: {words:,} words")
-        svg.text(
-            _LEFT + words * scale, y + _BAR + 13, f"{words:,} words", "label faint", anchor="end"
-        )
+        svg.text(_LEFT + words * scale, y + _BAR + 13, f"{words:,} words", "label", anchor="end")
     _draw_marks(svg, rows, scale)
     if len(around):
         _draw_words(svg, around, up, down)
@@ -100,10 +98,10 @@ def _draw_marks(svg: Svg, rows: pd.DataFrame, scale: float) -> None:
 
 def _draw_words(svg: Svg, around: pd.DataFrame, up: str, down: str) -> None:
     y = _DOWN + _BAR + 34 + _LINE
-    svg.text(2, y, "First difference", "head")
+    svg.text(2, y, "First difference", "group")
     columns = (_LEFT + 20, _LEFT + 120, _LEFT + 330, _LEFT + 540)
     for x, text in zip(columns, ("", up, down, ""), strict=True):
-        svg.text(x, y, text, "head")
+        svg.text(x, y, text, "group")
     columns_of = (around[name].tolist() for name in ("label", "op", "up_at", "down_at"))
     words = (around[name].tolist() for name in ("up_data", "down_data"))
     for label, op, up_at, down_at, up_data, down_data in zip(*columns_of, *words, strict=True):

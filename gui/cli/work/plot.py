@@ -9,10 +9,12 @@ from difflib import get_close_matches
 from pathlib import Path
 from typing import Literal
 
+from freezeframe.analyzers.analysis import AnalysisResult
 from freezeframe.analyzers.card.explain import explain_card
 from freezeframe.analyzers.card.view import CardsView, CardView, run_analysis, view_of
 from freezeframe.analyzers.explain import explain
 from freezeframe.analyzers.registry import load_analyses
+from freezeframe.analyzers.throughput.analysis import THROUGHPUT
 from freezeframe.analyzers.view import CaptureView
 from freezeframe.capture.errors import InputError
 from freezeframe.capture.folder import CaptureFolder
@@ -23,7 +25,7 @@ from freezeframe.gui.places import write_whole
 from freezeframe.gui.plots.card_lanes import card_drawings, card_legend
 from freezeframe.gui.plots.figures import Drawing, drawings, extent
 from freezeframe.gui.plots.picture import picture_png, picture_svg
-from freezeframe.gui.plots.proof import card_finding_drawings, finding_drawings
+from freezeframe.gui.plots.proof import card_finding_drawings, finding_drawings, shows_rate
 from freezeframe.gui.plots.time_lines import timeline_drawings
 from freezeframe.gui.plots.trace_lanes import LEGEND
 from freezeframe.gui.text import folder_title, plural, printable
@@ -97,7 +99,7 @@ def _drawings(
         if name == _TIME_LINE:
             found = _time_lines(view, devices)
         elif name == _FINDING:
-            found = _findings(view, devices)
+            found = _findings(view, devices, results.get(THROUGHPUT.id))
         else:
             found = drawings(results[name], span)
         made += found
@@ -123,8 +125,14 @@ def _time_lines(view: CaptureView | CardsView, devices: Sequence[str] | None) ->
     return [replace(one, legend=LEGEND) for one in made]
 
 
-def _findings(view: CaptureView | CardsView, devices: Sequence[str] | None) -> list[Drawing]:
-    """Return the pictures of every finding; their titles say which, where there are several."""
+def _findings(
+    view: CaptureView | CardsView, devices: Sequence[str] | None, rates: AnalysisResult | None
+) -> list[Drawing]:
+    """Return the pictures of every finding; their titles say which, where there are several.
+
+    Args:
+        rates: the result of the analysis of throughput, where it was asked for.
+    """
     if isinstance(view, CardsView):
         made = [
             (finding, card_finding_drawings(card, finding, [freeze] if (freeze := card_freeze(card)) else []))
@@ -135,8 +143,13 @@ def _findings(view: CaptureView | CardsView, devices: Sequence[str] | None) -> l
         explanation = explain(view.folder, devices or None)
         seen = CaptureView(view.folder, devices or None, explanation.trace)
         frozen = freezes(view.folder, explanation.trace)
+        if rates is None and any(map(shows_rate, explanation.findings)):
+            rates = run_analysis(THROUGHPUT, seen)
         made = [
-            (finding, finding_drawings(seen, finding, frozen, prefix=f"proof{n}-"))
+            (
+                finding,
+                finding_drawings(seen, finding, frozen, prefix=f"proof{n}-", throughput=rates),
+            )
             for n, finding in enumerate(explanation.findings)
         ]
     several = len(made) > 1

@@ -20,10 +20,12 @@ _PLACE = Qt.ItemDataRole.UserRole
 class FindingsPanel(QWidget):
     """Findings above, their text and evidence below.
 
-    Signals: ``chosen`` (source, number of the finding) and ``evidence_chosen`` a `Place`.
+    Signals: ``chosen`` (source, number of the finding) and ``evidence_chosen`` a `Place`; ``shown``
+    (source, number), however it came to be: empty and -1 for none.
     """
 
     chosen = pyqtSignal(str, int)
+    shown = pyqtSignal(str, int)
     evidence_chosen = pyqtSignal(object)
 
     def __init__(self) -> None:
@@ -120,6 +122,8 @@ class FindingsPanel(QWidget):
                     sentence.setFirstColumnSpanned(True)  # it needs the room of all columns
             self.evidence.setColumnWidth(0, min(self.evidence.columnWidth(0), 190))
         self.evidence.blockSignals(False)
+        current = self._current()
+        self.shown.emit(*(("", -1) if current is None else current[:2]))
 
     def _evidence(self, now: QTreeWidgetItem | None) -> None:
         current = self._current()

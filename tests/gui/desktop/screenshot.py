@@ -47,6 +47,25 @@ def take(app: QApplication, capture: Path, place: Path, theme: Theme) -> None:
     save(app, window, place)
 
 
+def take_proof(app: QApplication, capture: Path, place: Path, pictures: Path) -> None:
+    """Save the window that shows the pictures of the first finding, and these alone; raises as `take`."""
+    window = _opened(app, [capture], "dark")
+    window.show_panel("Proof")
+    until(app, lambda: window.proof.pages.proof is not None)
+    save_proof(window, pictures)
+    save(app, window, place)
+
+
+def save_proof(window: MainWindow, place: Path) -> None:
+    """Save the pictures of the finding, light. Raises: OSError."""
+    theme = window.theme
+    window.set_theme("light")
+    window.commands.write_proof("png", place)
+    window.set_theme(theme)
+    if window.trouble.text():
+        raise OSError(window.trouble.text())
+
+
 def take_comparison(app: QApplication, good: Path, bad: Path, place: Path) -> None:
     """Show two captures beside each other, and save what the display shows; raises as `take`."""
     window = _opened(app, [good, bad], "dark")
@@ -113,6 +132,16 @@ def main() -> None:
         for name, theme in (("desktop.png", "dark"), ("desktop-light.png", "light")):
             take(app, capture, Path(sys.argv[1]) / name, "dark" if theme == "dark" else "light")
             print(Path(sys.argv[1]) / name)
+        at = Path(sys.argv[1])
+        take_proof(app, capture, at / "desktop-proof.png", at / "proof-word-omitted.png")
+        credit = emulated(Path(folder) / "credit-lost.ff", "credit-lost")
+        take_proof(app, credit, Path(folder) / "window.png", at / "proof-credit-lost.png")
+        print(
+            *(
+                at / f"{one}.png"
+                for one in ("desktop-proof", "proof-word-omitted", "proof-credit-lost")
+            )
+        )
         good = Path(folder) / "good.ff"
         _pull_good(good)
         take_comparison(app, good, capture, Path(sys.argv[1]) / "compare.png")

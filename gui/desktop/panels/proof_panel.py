@@ -1,0 +1,175 @@
+"""The pictures that prove the chosen finding, below each other: they are made when they are first looked at."""
+
+from __future__ import annotations
+
+from html import escape
+from typing import TYPE_CHECKING
+
+from PyQt6.QtCore import QEvent, QPointF, QRectF, QSize, Qt
+from PyQt6.QtGui import QColor, QHelpEvent, QImage, QPainter, QPaintEvent, QResizeEvent
+from PyQt6.QtWidgets import QScrollArea, QToolTip, QWidget
+
+from freezeframe.analyzers.contract import Finding
+from freezeframe.gui.desktop.drawing_painter import bounds, paint_shapes
+from freezeframe.gui.desktop.progress import Progress
+from freezeframe.gui.desktop.sources.opened import Opened
+from freezeframe.gui.desktop.widgets import fill_panel, named, plain_label
+from freezeframe.gui.desktop.workers import Job, Jobs
+from freezeframe.gui.plots.look import DARK, LIGHT, Theme
+from freezeframe.gui.text import printable
+
+if TYPE_CHECKING:
+    from freezeframe.gui.desktop.proofs import Proof
+
+_LEAST, _MOST = 0.75, 2.0  # times its size: texts of 12 pixels stay readable, and nothing is coarse
+_NONE = "Choose a finding: its pictures are shown here."
+_NO_CARD = "Only a recording of a card has pictures of its findings."
+
+
+class Pages(QWidget):
+    """The pictures of one finding, as wide as there is room."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.proof: Proof | None = None
+        self.theme: Theme = "dark"
+        self.scale = 1.0
+
+    def fit(self, width_px: int) -> None:
+        """Take the size that the pictures have in so much room; less than is readable is scrolled sideways."""
+        if self.proof is not None:
+            wide, high = self.proof.size
+            self.scale = min(max(width_px / wide, _LEAST), _MOST)
+            self.setFixedSize(QSize(int(wide * self.scale), int(high * self.scale)))
+        self.update()
+
+    def image(self, scale: float = 2.0) -> QImage:
+        """Return all of it as an image, ``scale`` times its size; an empty one without pictures."""
+        wide, high = (0.0, 0.0) if self.proof is None else self.proof.size
+        image = QImage(round(wide * scale), round(high * scale), QImage.Format.Format_RGB32)
+        painter = QPainter(image)
+        self._paint(painter, QRectF(0, 0, wide, high), scale)
+        painter.end()
+        return image
+
+    def paintEvent(self, event: QPaintEvent | None) -> None:
+        """Paint what is seen of it."""
+        if event is None:
+            return
+        painter = QPainter(self)
+        area, scale = QRectF(event.rect()), self.scale
+        self._paint(painter, QRectF(area.topLeft() / scale, area.size() / scale), scale)
+        painter.end()
+
+    def tip_at(self, at: QPointF) -> str:
+        """Return what the uppermost mark at a point of the drawing says; empty where none says anything."""
+        if self.proof is None:
+            return ""
+        under = (s for s in reversed(self.proof.shapes) if s.tip and bounds(s, 2).contains(at))
+        return next((shape.tip for shape in under), "")
+
+    def event(self, event: QEvent | None) -> bool:
+        """Tell what a mark says when the mouse rests on it."""
+        if isinstance(event, QHelpEvent):
+            tip = self.tip_at(QPointF(event.pos()) / self.scale)
+            # A tool tip takes what looks like markup for such.
+            shown = f"<span>{escape(printable(tip)).replace(chr(10), '<br>')}</span>" if tip else ""
+            QToolTip.showText(event.globalPos(), shown, self)
+            return True
+        return super().event(event)
+
+    def _paint(self, painter: QPainter, seen: QRectF, scale: float) -> None:
+        painter.scale(scale, scale)
+        painter.fillRect(seen, QColor((DARK if self.theme == "dark" else LIGHT)["page"]))
+        if self.proof is not None:
+            paint_shapes(painter, self.proof.shapes, self.theme, seen)
+
+
+class ProofPanel(QWidget):
+    """The pictures of the chosen finding; while the panel is hidden none are made."""
+
+    def __init__(self, jobs: Jobs) -> None:
+        super().__init__()
+        self._jobs = jobs
+        self._job: Job | None = None
+        self._seen = False
+        self._wanted: tuple[Opened, Finding] | None = None
+        self._shown: tuple[Opened, Finding] | None = None
+        self.pages = named(Pages(), "pictures of the finding")
+        self.said = plain_label("state of the pictures", _NONE)
+        self.area = named(QScrollArea(), "pictures, scrolled", "Arrows scroll.")
+        self.area.setWidget(self.pages)
+        # Always: one that comes with the pictures would take room that they were fitted to.
+        self.area.setVerticalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOn)
+        self.area.setAlignment(Qt.AlignmentFlag.AlignHCenter)
+        self.area.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
+        fill_panel(self, self.said, (self.area, 1), focus=self.area)
+        self.pages.hide()
+
+    def set_finding(self, opened: Opened | None, finding: Finding | None) -> None:
+        """Show this finding's pictures as soon as the panel is seen."""
+        self._wanted = None if opened is None or finding is None else (opened, finding)
+        if self._seen:
+            self._bring()
+
+    def set_seen(self, seen: bool) -> None:
+        """Take whether the panel can be seen: one behind another tab counts as visible in Qt."""
+        self._seen = seen
+        if seen:
+            self._bring()
+
+    def set_theme(self, theme: Theme) -> None:
+        """Paint dark or light."""
+        self.pages.theme = theme
+        self.pages.update()
+
+    def resizeEvent(self, event: QResizeEvent | None) -> None:
+        """Fit the pictures to the room."""
+        super().resizeEvent(event)
+        self._fit()
+
+    def _bring(self) -> None:
+        wanted = self._wanted
+        if wanted is not None and self._shown is not None and _same(wanted, self._shown):
+            return
+        if self._job is not None:
+            self._job.cancel()
+            self._job = None
+        self._shown = wanted
+        self._show(None, _NONE)
+        if wanted is None:
+            return
+        opened, finding = wanted
+
+        def work(progress: Progress) -> Proof:
+            # Here, not above: it loads all of plotting, which the first picture of a capture does not need.
+            from freezeframe.gui.desktop.proofs import proof_of
+
+            return proof_of(opened, finding)
+
+        self.said.setText("the pictures are being made")
+        self._job = self._jobs.start(
+            f"pictures of {finding.diagnosis}", work, lambda made: self._show(made, _NO_CARD), self._failed
+        )  # fmt: skip
+
+    def _show(self, proof: Proof | None, otherwise: str) -> None:
+        there = proof is not None and bool(proof.drawings)
+        self.pages.proof = proof if there else None
+        self.pages.setVisible(there)
+        self.said.setText(otherwise)
+        self.said.setVisible(not there)
+        captions = [] if proof is None else [one.caption for one in proof.drawings]
+        self.pages.setAccessibleDescription(printable(" ".join(captions)))
+        self._fit()
+
+    def _failed(self, why: str) -> None:
+        self._show(None, f"The pictures cannot be made: {why}")
+
+    def _fit(self) -> None:
+        port = self.area.viewport()
+        if port is not None:
+            self.pages.fit(port.width())
+
+
+def _same(one: tuple[Opened, Finding], other: tuple[Opened, Finding]) -> bool:
+    return one[0] is other[0] and one[1] is other[1]

@@ -1,0 +1,47 @@
+"""The pictures that prove a finding of an open source, laid out below each other for the window."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from freezeframe.analyzers.contract import Finding
+from freezeframe.analyzers.throughput.analysis import THROUGHPUT
+from freezeframe.analyzers.view import CaptureView
+from freezeframe.gui.desktop.sources.opened import Opened
+from freezeframe.gui.moments import card_freeze, freezes
+from freezeframe.gui.plots.figures import Drawing
+from freezeframe.gui.plots.look import Theme
+from freezeframe.gui.plots.picture import picture_shapes, picture_svg
+from freezeframe.gui.plots.proof import card_finding_drawings, finding_drawings
+from freezeframe.gui.plots.svg import Shape
+from freezeframe.gui.text import printable
+
+
+@dataclass(frozen=True, slots=True)
+class Proof:
+    """The pictures of a finding; ``shapes`` are all marks of them on ``size`` (width, height) pixels."""
+
+    title: str
+    drawings: list[Drawing]
+    shapes: list[Shape]
+    size: tuple[float, float]
+
+    def svg(self, theme: Theme) -> str:
+        """Return them as one SVG, as ``plot --what finding`` writes it."""
+        return picture_svg(self.drawings, printable(self.title), theme=theme)
+
+
+def proof_of(opened: Opened, finding: Finding) -> Proof:
+    """Return the pictures of a finding; none where the source is no recording of a card. Takes 10 to 1000 ms."""
+    drawings: list[Drawing] = []
+    if opened.folder is not None and opened.trace is not None:
+        view = CaptureView(opened.folder, opened.trace.devices, opened.trace)
+        rates = opened.analyses.get(THROUGHPUT.id)
+        frozen = freezes(opened.folder, opened.trace)
+        drawings = finding_drawings(view, finding, frozen, throughput=rates)
+    elif opened.cards is not None:
+        mine = (card for card in opened.cards.cards if card.device == finding.device)
+        card = next(mine, opened.cards.cards[0])
+        freeze = card_freeze(card)
+        drawings = card_finding_drawings(card, finding, [] if freeze is None else [freeze])
+    return Proof(f"{opened.name}: {finding.diagnosis}", drawings, *picture_shapes(drawings))
