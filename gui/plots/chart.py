@@ -97,10 +97,11 @@ def chart_sheet(
         svg.line(axis.x0, layout.y(value), axis.x1, layout.y(value), "grid")
         svg.text(axis.x0 - 8, layout.y(value) + 4, f"{value:,.6g}", "label", anchor="end")
     svg.text(axis.x0 - 8, 14, series[0].unit or "count", "label", anchor="end")
+    said: list[tuple[float, str]] = []  # over all else, so that no hatch lies on the letters
     for value, label in lines:
         if layout.values[0] <= value <= layout.values[-1]:
             svg.line(axis.x0, layout.y(value), axis.x1, layout.y(value), "limit", tip=label)
-            svg.text(axis.x1, layout.y(value) - 4, label, "limit", anchor="end")
+            said.append((layout.y(value) - 4, label))
     for number, (x, y) in enumerate(layout.keys):
         svg.line(x, y - 4, x + 22, y - 4, f"s{number}")
         svg.text(x + _KEY_LINE, y, series[number].label, "key")
@@ -108,9 +109,9 @@ def chart_sheet(
         text = f"{label} {limit:,.6g}".strip()
         if layout.values[0] <= limit <= layout.values[-1]:
             svg.line(axis.x0, layout.y(limit), axis.x1, layout.y(limit), "limit", tip=text)
-            svg.text(axis.x1, layout.y(limit) - 4, text, "limit", anchor="end")
+            said.append((layout.y(limit) - 4, text))
         else:
-            svg.text(axis.x1, top + 12, f"{text} lies above", "limit", anchor="end")
+            said.append((top + 12, f"{text} lies above"))
     svg.begin_group("moving")
     svg.line(axis.x0, bottom, axis.x1, bottom, "axis")
     for x, label in axis.ticks():
@@ -134,6 +135,8 @@ def chart_sheet(
                     svg.rect(axis.x(t) - 2, layout.y(value) - 2, 4, 4, f"dot d{number}", tip=tip)
     layout.marks.lines(svg, top - layout.marks.height - 4, bottom)
     svg.end_group()
+    for y, text in said:
+        svg.text(axis.x1, y, text, "limit", anchor="end")
     return svg
 
 
