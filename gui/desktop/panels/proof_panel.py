@@ -85,6 +85,30 @@ class Pages(QWidget):
             paint_shapes(painter, self.proof.shapes, self.theme, seen)
 
 
+class _Area(QScrollArea):
+    """Scrolls the pages, which take its width."""
+
+    def __init__(self, pages: Pages) -> None:
+        super().__init__()
+        self.pages = pages
+        self.setWidget(pages)
+        self.setAlignment(Qt.AlignmentFlag.AlignHCenter)
+        self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
+        # Always: one that comes with the pictures would take room that they were fitted to.
+        self.setVerticalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOn)
+
+    def fit(self) -> None:
+        """Fit the pages to the room."""
+        port = self.viewport()
+        if port is not None:
+            self.pages.fit(port.width())
+
+    def resizeEvent(self, event: QResizeEvent | None) -> None:
+        """Fit them anew."""
+        super().resizeEvent(event)
+        self.fit()
+
+
 class ProofPanel(QWidget):
     """The pictures of the chosen finding; while the panel is hidden none are made."""
 
@@ -97,12 +121,7 @@ class ProofPanel(QWidget):
         self._shown: tuple[Opened, Finding] | None = None
         self.pages = named(Pages(), "pictures of the finding")
         self.said = plain_label("state of the pictures", _NONE)
-        self.area = named(QScrollArea(), "pictures, scrolled", "Arrows scroll.")
-        self.area.setWidget(self.pages)
-        # Always: one that comes with the pictures would take room that they were fitted to.
-        self.area.setVerticalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOn)
-        self.area.setAlignment(Qt.AlignmentFlag.AlignHCenter)
-        self.area.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
+        self.area = named(_Area(self.pages), "pictures, scrolled", "Arrows scroll.")
         fill_panel(self, self.said, (self.area, 1), focus=self.area)
         self.pages.hide()
 
@@ -122,11 +141,6 @@ class ProofPanel(QWidget):
         """Paint dark or light."""
         self.pages.theme = theme
         self.pages.update()
-
-    def resizeEvent(self, event: QResizeEvent | None) -> None:
-        """Fit the pictures to the room."""
-        super().resizeEvent(event)
-        self._fit()
 
     def _bring(self) -> None:
         wanted = self._wanted
@@ -160,15 +174,10 @@ class ProofPanel(QWidget):
         self.said.setVisible(not there)
         captions = [] if proof is None else [one.caption for one in proof.drawings]
         self.pages.setAccessibleDescription(printable(" ".join(captions)))
-        self._fit()
+        self.area.fit()
 
     def _failed(self, why: str) -> None:
         self._show(None, f"The pictures cannot be made: {why}")
-
-    def _fit(self) -> None:
-        port = self.area.viewport()
-        if port is not None:
-            self.pages.fit(port.width())
 
 
 def _same(one: tuple[Opened, Finding], other: tuple[Opened, Finding]) -> bool:
