@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 from numba import njit
 
+from freezeframe.decoders.kernel_numbers import ZERO
 from freezeframe.decoders.link.code_8b10b import ERROR_LSB, POSITIVE, decode_table
 from freezeframe.decoders.link.lane_rows import (
     ALIGNED,
@@ -57,7 +58,7 @@ def symbols(
     ends, bits = runs
     sample, entry, group = columns
     s, option = state[0], settings[0]
-    count = event_count = np.int64(0)
+    count = event_count = ZERO
     # What changes with every run is not in the record, for that would be memory.
     run_start, run_end, run_bits = s.run_start, s.run_end, s.run_bits
     latest, held, start, positive = s.bits, s.held, s.start, s.positive
@@ -133,7 +134,7 @@ def _take_run(
         return count, event_count
     taken = 0
     if comma:
-        _shift(s, level, np.int64(5))
+        _shift(s, level, ZERO + 5)
         taken = 5
         while s.aligned and s.held >= 10:
             at = run_start + length * (taken - (s.held - 10)) // n

@@ -14,6 +14,8 @@ import numpy as np
 import numpy.typing as npt
 from numba import njit
 
+from freezeframe.decoders.kernel_numbers import ZERO
+
 ERRORS = (
     "",
     "bad-start",
@@ -144,7 +146,7 @@ def frames(
     Returns:
         Rows and octets filled.
     """
-    count = used = np.int64(0)
+    count = used = ZERO
     invert = np.uint64(option.invert)
     for i in range(len(sample) + 1):
         until = (sample[i] if i < len(sample) else end_sample) * FRACTION
@@ -165,7 +167,7 @@ def frames(
             idle = 2 * (until - s.since) >= _IDLE_HALVES * option.bit
             if s.sure == 0 and idle and s.phase >= _FRAME:
                 s.row.crc_ok = 0  # what began in a frame before the capture runs into this one
-                count, used = _put(s, option, s.next, np.int64(_DONE), rows, count, data, used)
+                count, used = _put(s, option, s.next, _DONE, rows, count, data, used)
                 s.phase = _WAIT
             if s.phase == _WAIT and (idle or s.sure == 0):
                 s.phase = _IDLE
@@ -202,7 +204,7 @@ def close(end_sample: int, s: Any, rows: Any, data: Any) -> tuple[int, int]:
         s.row.sample = begin
     s.row.end_sample = end_sample
     s.phase = _WAIT
-    return _write(s, np.int64(_CUT), rows, np.int64(0), data, np.int64(0))
+    return _write(s, _CUT, rows, ZERO, data, ZERO)
 
 
 @njit(cache=True, nogil=True)

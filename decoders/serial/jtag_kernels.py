@@ -12,6 +12,7 @@ import numpy.typing as npt
 from numba import njit
 
 from freezeframe.decoders.clocked import MARK, STILL
+from freezeframe.decoders.kernel_numbers import ZERO, int64s
 
 STATES = (
     "test-logic-reset",
@@ -57,8 +58,7 @@ _NEXT = np.array(
 )
 
 ERRORS = ("", "cut-scan", "reset-scan")
-# Of int64, for which numba compiles a callee once and not for each value.
-_NONE, _CUT, _RESET_SCAN = np.arange(3)
+_NONE, _CUT, _RESET_SCAN = int64s(0, 3)
 
 TRST = 1 << 4  # among the levels, as TCK, TMS, TDI and TDO are bits 0 to 3
 _TCK, _TMS, _TRST = np.uint64(1), np.uint64(2), np.uint64(TRST)
@@ -125,7 +125,7 @@ def scans(clocks: Any, has_trst: bool, s: Any, shifted: Any, rows: Any) -> tuple
     states, ended_scans = rows
     state_count = 0
     scan_count = 0
-    i = np.int64(0)  # a 0 would be a type of its own for which `_shift` is compiled too
+    i = ZERO
     while i < len(sample):
         if s.bits > 0 and s.state in (_SHIFT_DR, _SHIFT_IR):
             i = _shift(clocks, i, s, shifted)

@@ -11,6 +11,8 @@ import numpy as np
 import numpy.typing as npt
 from numba import njit
 
+from freezeframe.decoders.kernel_numbers import ZERO, int64s
+
 ERRORS = (
     "",
     "short-preamble",
@@ -20,8 +22,7 @@ ERRORS = (
     "illegal-bus",
     "other-clause",
 )
-# Of int64, for which numba compiles a callee once and not for each value.
-_SHORT_PREAMBLE, _BAD_OP, _BAD_TA, _CUT, _ILLEGAL_BUS, _OTHER_CLAUSE = np.arange(1, 7)
+_SHORT_PREAMBLE, _BAD_OP, _BAD_TA, _CUT, _ILLEGAL_BUS, _OTHER_CLAUSE = int64s(1, 6)
 
 # A row of the result. Places are sample indices, -1 where there is none; values -1 where unknown.
 ROW = np.dtype(
@@ -187,7 +188,7 @@ def _finish(s: Any, settings: Settings, rows: Any) -> int:
     frame.reg_sample = s.at[_FULL + 9]
     frame.ta_sample = s.at[_FULL + 14]
     frame.data_sample = s.at[_FULL + 16]
-    count = np.int64(1)
+    count = ZERO + 1
     if s.preamble < settings.full_preamble:
         count = _error(rows, count, _SHORT_PREAMBLE, s.preamble_at, frame.st_sample)
     # Clause 22 has write 01 and read 10; clause 45 uses all four.

@@ -13,6 +13,8 @@ import numpy as np
 import numpy.typing as npt
 from numba import njit
 
+from freezeframe.decoders.kernel_numbers import ZERO, int64s
+
 ERRORS = (
     "",
     "short-recovery",
@@ -30,12 +32,11 @@ ERRORS = (
     "no-device",
     "cut-byte",
 )
-# Of int64, for which numba compiles a callee once and not for each value.
-_NONE, _RECOVERY, _SHORT_LOW, _SHORT_SLOT, _LONG_LOW, _LONG_RESET = np.arange(6)
-_EARLY, _SHORT_PRESENCE, _LONG_PRESENCE, _SHORT_PAUSE, _CUT_SLOT = np.arange(6, 11)
-_UNKNOWN, _BAD_CRC, _NO_DEVICE, _CUT_BYTE = np.arange(11, 15)
-RESET, PRESENCE, BIT = np.arange(3)
-COMMAND, ADDRESS, DATA = np.arange(2, 5)  # of a byte row; a reset and presence are RESET there
+_NONE, _RECOVERY, _SHORT_LOW, _SHORT_SLOT, _LONG_LOW, _LONG_RESET = int64s(0, 6)
+_EARLY, _SHORT_PRESENCE, _LONG_PRESENCE, _SHORT_PAUSE, _CUT_SLOT = int64s(6, 5)
+_UNKNOWN, _BAD_CRC, _NO_DEVICE, _CUT_BYTE = int64s(11, 4)
+RESET, PRESENCE, BIT = int64s(0, 3)
+COMMAND, ADDRESS, DATA = int64s(2, 3)  # of a byte row; a reset and presence are RESET there
 
 # Microseconds, regular and overdrive.
 _RESET_LOW, _RESET_LOW_MOST = (480, 48), (960, 80)
@@ -95,7 +96,7 @@ def slots(sample: Any, value: Any, end_sample: int, rate: int, s: Any, rows: Any
     Returns:
         Rows filled.
     """
-    count, i = np.int64(0), 0
+    count, i = ZERO, 0
     while i <= len(sample):
         at = sample[i] if i < len(sample) else end_sample
         if s.deadline <= at:
@@ -130,7 +131,7 @@ def _usual(sample: Any, value: Any, rate: int, s: Any, rows: Any) -> int:
     one, most = -(-_ONE_LOW[speed] * rate // _MICROS), -(-_SLOT_LOW_MOST[speed] * rate // _MICROS)
     slot = _SLOT[speed] * rate // _MICROS
     rise = s.rise
-    count = np.int64(0)
+    count = ZERO
     while 2 * count + 2 < len(sample):
         at = np.uint64(2 * count)
         fall, up, after = sample[at], sample[at + np.uint64(1)], sample[at + np.uint64(2)]
@@ -164,11 +165,11 @@ def close_slots(end_sample: int, s: Any, rows: Any) -> int:
     """Write what the end of the capture cut off; return rows (at most 3)."""
     if s.phase in (_IN_SLOT, _AFTER_PRESENCE):
         # What it is was known with the rise.
-        return _deadline(s, end_sample, rows, np.int64(0))
+        return _deadline(s, end_sample, rows, ZERO)
     if s.phase in (_WAIT, _IDLE):
         return 0
     s.low = 0
-    return _put(s, rows, np.int64(0), _CUT_SLOT, BIT, s.fall, end_sample)
+    return _put(s, rows, ZERO, _CUT_SLOT, BIT, s.fall, end_sample)
 
 
 @njit(cache=True, nogil=True)
@@ -333,7 +334,7 @@ def join_bits(found: Any, last: bool, s: Any, rows: Any) -> int:
     Returns:
         Rows filled.
     """
-    count = np.int64(0)
+    count = ZERO
     for i in range(len(found)):
         slot = found[i]
         s.overdrive = slot.overdrive

@@ -12,6 +12,7 @@ from numba import njit
 
 from freezeframe.capture.files.plane_kernels import reverse
 from freezeframe.decoders.clocked import MARK, STILL
+from freezeframe.decoders.kernel_numbers import ZERO
 from freezeframe.decoders.serial.spi_rows import (
     CUT_TRANSFER,
     CUT_WORD,
@@ -46,7 +47,7 @@ def words(
     error_count = 0
     if option.selects == 0:
         s.select = 0
-    i = np.int64(0)  # a 0 would be a type of its own for which `_whole_words` is compiled too
+    i = ZERO
     while i < len(sample):
         if s.bits == 0 and option.gap_samples == 0:
             i = _whole_words(clocks, i, option, s, first_word, columns)

@@ -14,9 +14,10 @@ import numpy as np
 import numpy.typing as npt
 from numba import njit
 
+from freezeframe.decoders.kernel_numbers import ZERO, int64s
+
 ERRORS = ("", "bad-request", "no-reply", "bad-ack", "bad-parity", "cut-transfer")
-# Of int64, for which numba compiles a callee once and not for each value.
-_NONE, _BAD_REQUEST, _NO_REPLY, _BAD_ACK, _BAD_PARITY, _CUT = np.arange(6)
+_NONE, _BAD_REQUEST, _NO_REPLY, _BAD_ACK, _BAD_PARITY, _CUT = int64s(0, 6)
 LINE_RESET, SWITCH = 1, 2  # of `kind`; 0 is a transfer
 
 # Places are samples, -1 where there is none; values -1 where they are not known.
@@ -93,7 +94,7 @@ def transfers(clocks: Any, s: Any, rows: Any) -> int:
         Rows filled.
     """
     sample, levels, _ = clocks
-    count = np.int64(0)
+    count = ZERO
     for i in range(len(sample)):
         at = sample[i]
         rising = np.int64(levels[i]) & 1
@@ -128,7 +129,7 @@ def transfers(clocks: Any, s: Any, rows: Any) -> int:
 @njit(cache=True, nogil=True)
 def close(end_sample: int, s: Any, rows: Any) -> int:
     """Write what the end of the capture cut off; return rows (at most 2)."""
-    count = np.int64(0)
+    count = ZERO
     if s.phase > _REQUEST:
         count = _end(s, _CUT, end_sample, rows, count)
     if s.ones >= _RESET_ONES:

@@ -14,6 +14,8 @@ import numpy as np
 import numpy.typing as npt
 from numba import njit
 
+from freezeframe.decoders.kernel_numbers import ZERO
+
 ERRORS = (
     "",
     "bad-sync",
@@ -120,7 +122,7 @@ def packets(
     Returns:
         Rows and octets filled.
     """
-    count = used = np.int64(0)
+    count = used = ZERO
     for i in range(len(sample) + 1):
         until = (sample[i] if i < len(sample) else end_sample) * FRACTION
         bit = option.full_bit if s.speed == _FULL and s.preamble == 0 else option.low_bit
@@ -188,7 +190,7 @@ def close(end_sample: int, s: Any, rows: Any, data: Any) -> tuple[int, int]:
     if s.phase not in (_BITS, _EOP):
         return 0, 0
     s.sure = 1
-    return _put(s, 0 if s.phase == _EOP else _CUT, end_sample, rows, np.int64(0), data, np.int64(0))
+    return _put(s, 0 if s.phase == _EOP else _CUT, end_sample, rows, ZERO, data, ZERO)
 
 
 @njit(cache=True, nogil=True)

@@ -11,6 +11,7 @@ import numpy as np
 import numpy.typing as npt
 from numba import njit
 
+from freezeframe.decoders.kernel_numbers import ZERO
 from freezeframe.decoders.serial.usb_kernels import (
     ERRORS,
     IN,
@@ -75,7 +76,7 @@ def transactions(
     Returns:
         Rows and octets filled.
     """
-    count = used = np.int64(0)
+    count = used = ZERO
     for i in range(len(packets)):
         packet = packets[i]
         pid = packet.pid
@@ -110,7 +111,7 @@ def transactions(
         elif kind == 2 and s.phase != _NOTHING:
             s.row.handshake = pid
             s.row.end_sample = packet.end_sample
-            count, used = _put(s, np.int64(0), rows, count, data, used)
+            count, used = _put(s, ZERO, rows, count, data, used)
         else:
             rows[count] = s.row
             row = rows[count]

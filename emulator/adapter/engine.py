@@ -9,6 +9,7 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
+from freezeframe.decoders.kernel_numbers import ZERO, int64s
 from freezeframe.emulator.adapter.layout import (
     EDD,
     NEVER,
@@ -23,9 +24,8 @@ from freezeframe.emulator.adapter.layout import (
 )
 
 DONE, HEAP_FULL = 0, 1
-# Of int64, for which numba compiles a callee once and not for each value.
-_ARRIVE, _FINISH, _ENTER, _LOOK = np.arange(4)
-_ZERO, _MORE, _LESS = np.array([0, 1, -1])
+_ARRIVE, _FINISH, _ENTER, _LOOK = int64s(0, 4)
+_MORE, _LESS = ZERO + 1, ZERO - 1
 _SIZE, _SEQ, _NOW, _OVER, _FULL = 0, 1, 2, 3, 4
 
 
@@ -37,12 +37,12 @@ def run(w: World) -> int:
         if flow.messages == 0:
             continue
         if flow.mode == OPEN:
-            _push(w.state, w.heap, w.messages[flow.first].born, _ARRIVE, f, _ZERO)
+            _push(w.state, w.heap, w.messages[flow.first].born, _ARRIVE, f, ZERO)
         elif flow.mode == SATURATING:
-            _push(w.state, w.heap, _ZERO, _ARRIVE, f, _ZERO)
+            _push(w.state, w.heap, ZERO, _ARRIVE, f, ZERO)
         elif flow.mode == WINDOW:
             for _ in range(flow.outstanding):
-                _push(w.state, w.heap, _ZERO, _ARRIVE, f, _ZERO)
+                _push(w.state, w.heap, ZERO, _ARRIVE, f, ZERO)
     while w.state[_SIZE] > 0:
         now = w.heap[0].t
         w.state[_NOW] = now
@@ -121,7 +121,7 @@ def _arrive(w: World, f: int, now: int) -> None:
     message = w.messages[m]
     if flow.mode == OPEN:
         if flow.next < flow.messages:
-            _push(w.state, w.heap, w.messages[m + 1].born, _ARRIVE, f, _ZERO)
+            _push(w.state, w.heap, w.messages[m + 1].born, _ARRIVE, f, ZERO)
     elif flow.mode != SATURATING:
         message.born = now
     for p in range(message.first, message.first + message.packets):
@@ -135,7 +135,7 @@ def _reach(w: World, p: int, now: int) -> None:
     packet = w.packets[p]
     poll = w.queues[w.steps[w.flows[packet.flow].step + packet.step].queue].poll
     if poll > 0 and now % poll != 0:
-        _push(w.state, w.heap, (now // poll + 1) * poll, _ENTER, p, _ZERO)
+        _push(w.state, w.heap, (now // poll + 1) * poll, _ENTER, p, ZERO)
     else:
         _enter(w, p, now)
 
@@ -176,7 +176,7 @@ def _enter(w: World, p: int, now: int) -> None:
         w.packets[queue.tail].next = p
         queue.tail = p
     if queue.wait > 0 and queue.length < queue.gather:
-        _push(w.state, w.heap, now + queue.wait, _LOOK, q, _ZERO)
+        _push(w.state, w.heap, now + queue.wait, _LOOK, q, ZERO)
 
 
 @njit(nogil=True, cache=True)
@@ -219,9 +219,9 @@ def _over(w: World, p: int, now: int, lost: bool) -> None:
     flow = w.flows[packet.flow]
     if flow.mode == WINDOW:
         then = flow.reply if flow.reply >= 0 and not lost else packet.flow
-        _push(w.state, w.heap, now + flow.think, _ARRIVE, np.int64(then), _ZERO)
+        _push(w.state, w.heap, now + flow.think, _ARRIVE, ZERO + then, ZERO)
     elif flow.mode > WINDOW:  # an answer: the next question
-        _push(w.state, w.heap, now + flow.think, _ARRIVE, np.int64(flow.reply), _ZERO)
+        _push(w.state, w.heap, now + flow.think, _ARRIVE, ZERO + flow.reply, ZERO)
 
 
 @njit(nogil=True, cache=True, inline="always")
@@ -275,7 +275,7 @@ def _bank(w: World, resource: int, p: int) -> int:
 @njit(nogil=True, cache=True, inline="always")
 def _victim(w: World, resource: int, priority: int) -> int:
     """Return which running job of lower priority would be taken off: the lowest, of these the last begun; or -1."""
-    found, lowest = np.int64(-1), priority
+    found, lowest = ZERO - 1, priority
     if w.resources[resource].preempts == 0:
         return found
     for s in range(w.resources[resource].servers):
@@ -363,7 +363,7 @@ def _begin(w: World, q: int, now: int) -> None:
         message = w.messages[packet.message]
         if flow.mode == SATURATING and packet.step == 0 and message.born < 0:
             message.born = now
-            _push(w.state, w.heap, now, _ARRIVE, np.int64(packet.flow), _ZERO)
+            _push(w.state, w.heap, now, _ARRIVE, ZERO + packet.flow, ZERO)
     packet.next = -1
     if queue.head < 0:
         queue.tail = -1
