@@ -23,6 +23,8 @@ def lock_kernels(folder: Path) -> None:
     held: set[Path] = set()
 
     def alone(kernel: Any, signature: Any) -> Any:
+        # A way in for callers in C, which nobody uses, is a twelfth of what compiling costs.
+        kernel.targetoptions.setdefault("no_cfunc_wrapper", True)
         # Numba's own lock first: no thread waits for a file that another thread of this process holds.
         with global_compiler_lock:
             code = kernel.py_func.__code__
