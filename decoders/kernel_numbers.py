@@ -5,11 +5,11 @@ A number written in a call is a type of its own there: a callee is compiled anew
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
-ZERO: Any = np.int64(0)
+ZERO = cast(int, np.int64(0))
 
 
 def int64s(first: int, count: int) -> Any:
