@@ -367,9 +367,8 @@ _MOST_REORDERED = 64
 _NEXT_OUT, _NEXT_IN = "frozen.next_seq_out", "frozen.next_seq_in"
 """The register with the next sequence number of a side; its packets are counted where they enter its FIFO."""
 
-ON_ITS_WAY = range(
-    17
-)  # packets with a number and not yet counted: a read each, and a card may have 16 at once
+# Packets with a number and not yet counted: a read each, and a card may have 16 at once.
+ON_ITS_WAY = range(17)
 _MOST_DAMAGED = 16
 """Packets that came in and were counted, and whose numbers were not taken: they were damaged."""
 

@@ -43,30 +43,6 @@ class Gap:
     label: str
 
 
-def draw_chart(
-    name: str,
-    series: Sequence[Series],
-    t0_ps: int,
-    t1_ps: int,
-    *,
-    title: str,
-    desc: str,
-    gutter: float,
-    coverage: Sequence[Coverage] = (),
-) -> str:
-    """Return the SVG of at most `MOST_LINES` series of one unit between two times.
-
-    Where no series has a value the ground is hatched; where one of several has none, a strip of it at the foot.
-    Points closer than a pixel are drawn as the range they span, so no peak is lost.
-
-    Raises:
-        ValueError: no series, too many, or of different units.
-    """
-    return chart_sheet(
-        name, series, t0_ps, t1_ps, title=title, desc=desc, gutter=gutter, coverage=coverage
-    ).render()
-
-
 def chart_sheet(
     name: str,
     series: Sequence[Series],
@@ -84,11 +60,16 @@ def chart_sheet(
     limits: bool = False,
     height: float = _HEIGHT,
 ) -> Svg:
-    """Return what `draw_chart` writes; with marks, filled gaps and named values across.
+    """Return at most `MOST_LINES` series of one unit between two times; marks, filled gaps and named values across.
+
+    Where no series has a value the ground is hatched; where one of several has none, a strip of it at the foot.
+    Points closer than a pixel are drawn as the range they span, so no peak is lost.
 
     Args:
         near: the axis spans what is seen between the two times, and not from 0.
         limits: the axis reaches up to the limit, however far that lies above all values.
+    Raises:
+        ValueError: no series, too many, or of different units.
     """
     layout = _Layout(series, t0_ps, t1_ps, gutter, marks, near=near, limits=limits, height=height)
     axis, top, bottom = layout.axis, layout.top, layout.bottom

@@ -14,9 +14,9 @@ from freezeframe.analyzers.analysis import AnalysisResult, Intervals, Series
 from freezeframe.analyzers.coverage import of_intervals, of_series
 from freezeframe.capture.time_text import format_ps
 from freezeframe.decoders.trace.coverage import Coverage, Coverages
-from freezeframe.gui.plots.chart import MOST_LINES, chart_data, draw_chart
+from freezeframe.gui.plots.chart import MOST_LINES, chart_data, chart_sheet
 from freezeframe.gui.plots.svg import Shape, Svg, escape
-from freezeframe.gui.plots.timeline import Bar, Lane, draw_timeline, timeline_data
+from freezeframe.gui.plots.timeline import Bar, Lane, timeline_data, timeline_sheet
 
 CLASSES = 8
 """Classes of intervals that have a look of their own (``k0`` to ``k7``); further ones repeat them."""
@@ -116,7 +116,9 @@ def _chart(name: str, group: list[Series], span: tuple[int, int], memories: Cove
             said.append(f"{one.label}: {min(known):,.6g} to {max(known):,.6g} {one.unit}".strip())
     desc = f"{'; '.join(said) or 'No value is known'}. From {_range(span)}."
     covered = [of_series(one, memories) for one in group]
-    svg = draw_chart(name, group, *span, title=title, desc=desc, gutter=_GUTTER, coverage=covered)
+    svg = chart_sheet(
+        name, group, *span, title=title, desc=desc, gutter=_GUTTER, coverage=covered
+    ).render()
     held = "each holds until the next" if group[0].step else "single points, joined by lines"
     data = (
         chart_data(group, *span, gutter=_GUTTER, coverage=covered)
@@ -154,7 +156,7 @@ def _lanes(
         f"{_many(count, 'interval')} in {_many(len(tracks), 'track')}, from {_range(span)}. "
         f"Kinds: {', '.join(kinds)}."
     )
-    svg = draw_timeline(name, lanes, [], *span, title=title, desc=desc, gutter=_GUTTER)
+    svg = timeline_sheet(name, lanes, [], *span, title=title, desc=desc, gutter=_GUTTER).render()
     caption = f"{title}; {_many(count, 'interval')}."
     if left_out:
         caption += f" {left_out:,} that overlap more than {_SUBLANES} others are not drawn."

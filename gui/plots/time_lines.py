@@ -10,7 +10,7 @@ from freezeframe.decoders.trace.decode import Trace
 from freezeframe.gui.moments import Freeze
 from freezeframe.gui.plots.figures import Drawing
 from freezeframe.gui.plots.marks import Mark
-from freezeframe.gui.plots.timeline import GUTTER, Lane, draw_timeline, timeline_data
+from freezeframe.gui.plots.timeline import GUTTER, Lane, timeline_data, timeline_sheet
 from freezeframe.gui.plots.trace_lanes import packet_rows, time_range, trace_lanes
 
 _LEAST_MARGIN_PS = 1_500_000
@@ -86,7 +86,7 @@ def timeline_drawing(
 ) -> Drawing:
     """Return lanes and marks between two times as a drawing that a script can zoom out to ``whole``."""
     desc = _describe(lanes, marks, *shown)
-    svg = draw_timeline(name, lanes, marks, *shown, title=title, desc=desc, gutter=gutter)
+    svg = timeline_sheet(name, lanes, marks, *shown, title=title, desc=desc, gutter=gutter).render()
     items = sum(len(lane.bars) + len(lane.ticks) for lane in lanes)
     data = timeline_data(lanes, marks, *shown, *whole, gutter) if items <= _FOR_SCRIPT else None
     return Drawing(name, title, caption, svg, data=data)

@@ -70,32 +70,6 @@ class Link:
     lost: bool = False
 
 
-def draw_timeline(
-    name: str,
-    lanes: Sequence[Lane],
-    marks: Sequence[Mark],
-    t0_ps: int,
-    t1_ps: int,
-    *,
-    title: str,
-    desc: str,
-    gutter: float = GUTTER,
-) -> str:
-    """Return the SVG of the lanes between two times.
-
-    Args:
-        name: makes the ids of this drawing unique in the page.
-        lanes: in the order they are drawn, those of one group next to each other.
-        marks: those outside the range are left out.
-        t0_ps: the left edge, picoseconds.
-        t1_ps: the right edge, exclusive.
-        gutter: room for the names of the lanes; longer names are cut, the whole one is the tip.
-    """
-    return timeline_sheet(
-        name, lanes, marks, t0_ps, t1_ps, title=title, desc=desc, gutter=gutter
-    ).render()
-
-
 def timeline_sheet(
     name: str,
     lanes: Sequence[Lane],
@@ -109,9 +83,15 @@ def timeline_sheet(
     links: Sequence[Link] = (),
     apart: float = 0.0,
 ) -> Svg:
-    """Return what `draw_timeline` writes.
+    """Return the lanes between two times.
 
     Args:
+        name: makes the ids of this drawing unique in the page.
+        lanes: in the order they are drawn, those of one group next to each other.
+        marks: those outside the range are left out.
+        t0_ps: the left edge, picoseconds.
+        t1_ps: the right edge, exclusive.
+        gutter: room for the names of the lanes; longer names are cut, the whole one is the tip.
         links: between lanes, by their number; apart: pixels between lanes, so that links are seen.
     """
     axis = TimeAxis(t0_ps, t1_ps, gutter, _WIDTH - _MARGIN)
@@ -155,7 +135,7 @@ def timeline_data(
     """Return what a script needs to draw the same lanes over another range of time.
 
     Args:
-        t0_ps, t1_ps: the range that `draw_timeline` was given, least_ps, most_ps: all there is.
+        t0_ps, t1_ps: the range that `timeline_sheet` was given, least_ps, most_ps: all there is.
     """
     axis = TimeAxis(t0_ps, t1_ps, gutter, _WIDTH - _MARGIN)
     top = _top(Marks(axis, marks))

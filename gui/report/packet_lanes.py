@@ -12,7 +12,7 @@ from freezeframe.analyzers.packets.survey import SeenConnection, Survey
 from freezeframe.capture.time_text import format_ps
 from freezeframe.decoders.iwarp.words import iwarp_texts
 from freezeframe.decoders.net.tcp import tcp_texts
-from freezeframe.gui.plots.chart import chart_data, draw_chart
+from freezeframe.gui.plots.chart import chart_data, chart_sheet
 from freezeframe.gui.plots.figures import Drawing
 from freezeframe.gui.plots.marks import Mark
 from freezeframe.gui.plots.time_lines import timeline_drawing
@@ -157,7 +157,7 @@ def _charts(
         name = f"rate-{number}"
         said = "; ".join(f"{one.label} at most {one.value.max():,.4g} Mbit/s" for one in series)
         width = format_ps(int(series[0].t_ps[1] - series[0].t_ps[0]))
-        svg = draw_chart(name, series, *span, title=title, desc=said, gutter=GUTTER)
+        svg = chart_sheet(name, series, *span, title=title, desc=said, gutter=GUTTER).render()
         data = chart_data(series, *span, gutter=GUTTER)
         caption = f"{title}: payload of TCP, each byte once, over {width} each."
         made.append(Drawing(name, title, caption, svg, data=data))

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from freezeframe.analyzers.analysis import AnalysisResult, Intervals, Series
 from freezeframe.gui.plots.axis import value_ticks
-from freezeframe.gui.plots.chart import MOST_LINES, chart_data, draw_chart
+from freezeframe.gui.plots.chart import MOST_LINES, chart_data, chart_sheet
 from freezeframe.gui.plots.figures import drawings, extent
 from freezeframe.gui.plots.look import DARK, LIGHT, PAPER, drawing_style
 from freezeframe.gui.plots.picture import picture_svg
@@ -42,7 +42,7 @@ def lines(svg: str, css: str = "s0") -> list[list[tuple[float, float]]]:
 
 
 def chart(one: Series, end: int = 10_000) -> str:
-    return draw_chart("c", [one], 0, end, title="T", desc="D", gutter=100)
+    return chart_sheet("c", [one], 0, end, title="T", desc="D", gutter=100).render()
 
 
 @given(st.floats(-1e12, 1e12), st.floats(1e-6, 1e12), st.integers(3, 10))
@@ -84,7 +84,7 @@ def test_one_peak_among_a_hundred_thousand_values_is_drawn_at_its_height(step: b
     values[54_321] = 1_000
     times = np.arange(100_000, dtype=np.int64) * 1_000
     one = Series("A.x", "x", "", times, values, step)
-    drawn = lines(draw_chart("c", [one], 0, 10**8, title="T", desc="D", gutter=100))
+    drawn = lines(chart_sheet("c", [one], 0, 10**8, title="T", desc="D", gutter=100).render())
     corners = [corner for line in drawn for corner in line]
     highest = min(y for _, y in corners)
     assert max(y for _, y in corners) - highest == pytest.approx(130, abs=0.1)
@@ -97,7 +97,7 @@ def test_a_gap_among_many_values_stays_a_gap() -> None:
     values = np.ones(50_000)
     values[20_000:30_000] = math.nan
     one = Series("A.x", "x", "", np.arange(50_000, dtype=np.int64), values, True)
-    drawn = lines(draw_chart("c", [one], 0, 50_000, title="T", desc="D", gutter=100))
+    drawn = lines(chart_sheet("c", [one], 0, 50_000, title="T", desc="D", gutter=100).render())
     width = 1120 - 14 - 100
     assert len(drawn) == 2
     assert drawn[0][-1][0] == pytest.approx(100 + 0.4 * width, abs=1.5)
@@ -118,10 +118,10 @@ def test_series_without_any_known_value_are_drawn_as_an_empty_chart() -> None:
 
 def test_what_makes_no_chart_is_refused() -> None:
     with pytest.raises(ValueError, match="1 to 8 series of one unit"):
-        draw_chart("c", [], 0, 1, title="T", desc="D", gutter=9)
+        chart_sheet("c", [], 0, 1, title="T", desc="D", gutter=9).render()
     mixed = [series([1.0]), series([1.0], unit="words")]
     with pytest.raises(ValueError, match="of one unit"):
-        draw_chart("c", mixed, 0, 1, title="T", desc="D", gutter=9)
+        chart_sheet("c", mixed, 0, 1, title="T", desc="D", gutter=9).render()
 
 
 def test_the_data_for_a_script_has_null_where_a_value_is_not_known() -> None:

@@ -15,7 +15,7 @@ from freezeframe.decoders.trace.coverage import Coverage
 from freezeframe.gui.plots.axis import TimeAxis, round_ticks
 from freezeframe.gui.plots.marks import Mark
 from freezeframe.gui.plots.svg import Svg, text_width
-from freezeframe.gui.plots.timeline import Bar, Lane, Tick, draw_timeline
+from freezeframe.gui.plots.timeline import Bar, Lane, Tick, timeline_sheet
 
 SPACE = "{http://www.w3.org/2000/svg}"
 
@@ -26,7 +26,7 @@ def elements(svg: str, name: str, css: str = "") -> list[ET.Element]:
 
 
 def timeline(lanes: list[Lane], marks: list[Mark] | None = None, end: int = 1_000_000) -> str:
-    return draw_timeline("t", lanes, marks or [], 0, end, title="T", desc="D")
+    return timeline_sheet("t", lanes, marks or [], 0, end, title="T", desc="D").render()
 
 
 @pytest.mark.parametrize(
