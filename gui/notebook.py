@@ -18,8 +18,9 @@ from freezeframe.capture.folder import CaptureFolder
 from freezeframe.capture.folder.card_folder import CardFolder
 from freezeframe.decoders.trace.decode import Trace
 from freezeframe.gui.figure_text import figure_text
+from freezeframe.gui.palette import LIGHT
 from freezeframe.gui.plots.figures import Drawing, drawings, legend_html
-from freezeframe.gui.plots.look import LIGHT, drawing_style, variables
+from freezeframe.gui.plots.style import drawing_style, variables
 from freezeframe.gui.plots.time_lines import timeline_drawings
 from freezeframe.gui.report.advice import headline
 from freezeframe.gui.report.capture_sections import devices_section, losses_text
@@ -27,7 +28,6 @@ from freezeframe.gui.report.card_sections import cards_table
 from freezeframe.gui.report.finding_section import finding_section
 from freezeframe.gui.report.frames import frame_table
 from freezeframe.gui.report.html import Html, element, join, table
-from freezeframe.gui.report.trace_sections import timeline_legend
 from freezeframe.gui.text import confidence_digits, folder_title, printable
 
 _ROWS = 5
@@ -108,7 +108,7 @@ def _trace(trace: Trace) -> Html:
                 frame_table(frame, f"The first {min(_ROWS, len(frame))}", _ROWS),
             )
         )
-    return join(*map(_figure, made), timeline_legend(), _notes(trace.notes), *tables)
+    return join(*map(_figure, made), _notes(trace.notes), *tables)
 
 
 def _explanation(explanation: Explanation) -> Html:
@@ -125,7 +125,6 @@ def _explanation(explanation: Explanation) -> Html:
     return join(
         finding_section(1, first, None),
         _figure(made[0]),
-        timeline_legend(),
         join(element("p", "Other findings"), element("ul", *others)) if others else Html(""),
         _notes(explanation.notes),
     )

@@ -17,7 +17,7 @@ from PyQt6.QtGui import (
     QPolygonF,
 )
 
-from freezeframe.gui.plots.look import Theme
+from freezeframe.gui.palette import ThemeName
 from freezeframe.gui.plots.styled import Look, look_of
 from freezeframe.gui.plots.svg import Shape, text_width
 from freezeframe.gui.text import printable
@@ -27,7 +27,7 @@ _HATCH_PX = 6  # between the lines of a hatch, as in the pattern of `Svg`
 
 
 def paint_shapes(
-    painter: QPainter, shapes: Sequence[Shape], theme: Theme, seen: QRectF | None = None
+    painter: QPainter, shapes: Sequence[Shape], theme: ThemeName, seen: QRectF | None = None
 ) -> None:
     """Paint marks over each other; of those whose place is known at once only what touches ``seen``."""
     painter.setRenderHint(QPainter.RenderHint.Antialiasing)
@@ -67,7 +67,7 @@ def _mark(painter: QPainter, shape: Shape, look: Look) -> None:
     painter.setRenderHint(QPainter.RenderHint.Antialiasing)
 
 
-def _hatch(painter: QPainter, shape: Shape, theme: Theme) -> None:
+def _hatch(painter: QPainter, shape: Shape, theme: ThemeName) -> None:
     """Draw the lines of the pattern that every hatch of a drawing shares, from its lower left to its upper right."""
     box = QRectF(*(QPointF(x, y) for x, y in shape.points))
     painter.setOpacity(1)

@@ -10,8 +10,8 @@ from PyQt6.QtGui import QBrush, QColor, QFontMetricsF, QPainter, QPaintEvent
 from PyQt6.QtWidgets import QSizePolicy, QWidget
 
 from freezeframe.gui.desktop.timeline.glyphs import label_font
-from freezeframe.gui.desktop.timeline.palette import DARK, Theme
 from freezeframe.gui.desktop.timeline.scene import LABEL_PX
+from freezeframe.gui.palette import DARK, Theme
 from freezeframe.gui.text import printable
 
 _HEIGHT_PX = 20

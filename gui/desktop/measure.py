@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from freezeframe.capture.time_text import format_ps
-from freezeframe.gui.desktop.timeline.tracks import (
+from freezeframe.gui.tracks.tracks import (
     BusTrack,
     SeriesTrack,
     SliceTrack,

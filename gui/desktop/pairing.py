@@ -13,7 +13,7 @@ import pandas as pd
 from freezeframe.analyzers.run_diff.packets import TapRuns, changes
 from freezeframe.capture.time_text import format_ps
 from freezeframe.decoders.trace.decode import Trace
-from freezeframe.gui.desktop.timeline.tracks import MarkTrack, SliceTrack, Track
+from freezeframe.gui.tracks.tracks import MarkTrack, SliceTrack, Track
 
 Int64 = npt.NDArray[np.int64]
 

@@ -9,8 +9,8 @@ from freezeframe.analyzers.throughput.analysis import THROUGHPUT
 from freezeframe.analyzers.view import CaptureView
 from freezeframe.gui.desktop.sources.opened import Opened
 from freezeframe.gui.moments import card_freeze, freezes
+from freezeframe.gui.palette import ThemeName
 from freezeframe.gui.plots.figures import Drawing
-from freezeframe.gui.plots.look import Theme
 from freezeframe.gui.plots.picture import picture_shapes, picture_svg
 from freezeframe.gui.plots.proof import card_finding_drawings, finding_drawings
 from freezeframe.gui.plots.svg import Shape
@@ -26,7 +26,7 @@ class Proof:
     shapes: list[Shape]
     size: tuple[float, float]
 
-    def svg(self, theme: Theme) -> str:
+    def svg(self, theme: ThemeName) -> str:
         """Return them as one SVG, as ``plot --what finding`` writes it."""
         return picture_svg(self.drawings, printable(self.title), theme=theme)
 

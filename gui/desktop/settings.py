@@ -15,9 +15,9 @@ from pathlib import Path
 from typing import Any, Literal
 
 from freezeframe.capture.errors import InputError
-from freezeframe.gui.desktop.timeline.palette import THEMES
 from freezeframe.gui.desktop.track_tree import PRESETS
 from freezeframe.gui.export.place import new_files
+from freezeframe.gui.palette import THEMES
 
 _FORMAT = ["freezeframe-desktop", 1]
 _MOST_B = 1 << 20

@@ -11,8 +11,8 @@ import numpy.typing as npt
 from freezeframe.gui.desktop.notes import NoteBook
 from freezeframe.gui.desktop.sources.filtering import filtered, rows_shown
 from freezeframe.gui.desktop.sources.opened import Opened, shifted
-from freezeframe.gui.desktop.timeline.tracks import MarkTrack, Track
 from freezeframe.gui.desktop.track_tree import is_further_lane, rank
+from freezeframe.gui.tracks.tracks import MarkTrack, Track
 
 Bools = npt.NDArray[np.bool_]
 Int64 = npt.NDArray[np.int64]

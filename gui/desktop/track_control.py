@@ -8,9 +8,9 @@ from PyQt6.QtCore import QObject, pyqtSignal
 
 from freezeframe.gui.desktop.panels.tracks_panel import TracksPanel
 from freezeframe.gui.desktop.timeline.layout import GroupLine
-from freezeframe.gui.desktop.timeline.tracks import Track
 from freezeframe.gui.desktop.timeline.view import TimelineView
 from freezeframe.gui.desktop.track_tree import MOST_OPEN, TrackChoice, offered
+from freezeframe.gui.tracks.tracks import Track
 
 _LEAST_OPEN = 5  # of each source, where there are many
 

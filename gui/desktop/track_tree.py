@@ -9,7 +9,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from freezeframe.gui.desktop.timeline.tracks import SeriesTrack, SliceTrack, Track, roles_of
+from freezeframe.gui.tracks.tracks import Track
 
 MOST_OPEN = 15
 """Tracks of a preset that are open; the others are one click away, under the line of their group."""
@@ -262,22 +262,3 @@ def tree_of(tracks: Iterable[Track]) -> list[Branch]:
         )
         for device, topics in sorted(held.items())
     ]
-
-
-def legend_of(tracks: Iterable[Track]) -> list[tuple[str, str]]:
-    """Return role and meaning of the colours of some tracks, each once, in order of appearance."""
-    said: dict[tuple[str, str], None] = {}
-    for track in tracks:
-        names = getattr(track, "classes", ()) or getattr(track, "names", ())
-        roles = roles_of(len(names), getattr(track, "roles", ()))
-        present = getattr(track, "colour", None)
-        if present is None:
-            present = getattr(track, "state", None)
-        for number, (role, name) in enumerate(zip(roles, names, strict=True)):
-            if name and len(track) and (present is None or bool((present == number).any())):
-                said.setdefault((role, name))
-        if isinstance(track, SliceTrack) and track.error is not None and bool(track.error.any()):
-            said.setdefault(("error", "fails a check"))
-        if isinstance(track, SeriesTrack) and track.limit is not None and track.limit_label:
-            said.setdefault(("limit", track.limit_label))
-    return list(said)

@@ -9,10 +9,10 @@ from PyQt6.QtGui import QImage
 
 from freezeframe.capture.errors import InputError
 from freezeframe.gui.desktop.panels.proof_panel import Pages
-from freezeframe.gui.desktop.timeline.tracks import SeriesTrack
 from freezeframe.gui.desktop.timeline.view import TimelineView
 from freezeframe.gui.export.place import new_files
 from freezeframe.gui.places import refuse_evidence
+from freezeframe.gui.tracks.tracks import SeriesTrack
 
 MOST_ROWS = 100_000
 """Items of a CSV of what is seen; more are exported from the table, in a worker."""

@@ -37,19 +37,20 @@ from freezeframe.gui.desktop.panels.tracks_panel import TracksPanel
 from freezeframe.gui.desktop.panels.welcome import Welcome
 from freezeframe.gui.desktop.shown_tracks import ShownTracks, begins_thin
 from freezeframe.gui.desktop.sources.opened import Opened, Place, reaches_of
-from freezeframe.gui.desktop.theme import Theme, apply_theme
+from freezeframe.gui.desktop.theme import apply_theme
 from freezeframe.gui.desktop.timeline.overview import Overview
-from freezeframe.gui.desktop.timeline.palette import THEMES
 from freezeframe.gui.desktop.timeline.scene import GUTTER_PX
-from freezeframe.gui.desktop.timeline.tracks import MarkTrack, Track
 from freezeframe.gui.desktop.timeline.view import Selection, TimelineView
 from freezeframe.gui.desktop.timeline.window import LEAST_SPAN_PS
 from freezeframe.gui.desktop.track_control import TrackControl
-from freezeframe.gui.desktop.track_tree import legend_of, rank
+from freezeframe.gui.desktop.track_tree import rank
 from freezeframe.gui.desktop.widgets import beside, button, named, plain_label
 from freezeframe.gui.desktop.workers import delayed
 from freezeframe.gui.desktop.workspace import Workspace
+from freezeframe.gui.palette import THEMES, ThemeName
 from freezeframe.gui.text import printable
+from freezeframe.gui.tracks.said import legend_of
+from freezeframe.gui.tracks.tracks import MarkTrack, Track
 
 Bools = npt.NDArray[np.bool_]
 _FEW = 3  # tracks that are replaced one by one; each lays out all of them
@@ -67,7 +68,7 @@ class Views(QMainWindow):
         workspace: Workspace,
         *,
         allow_write: bool = False,
-        theme: Theme = "dark",
+        theme: ThemeName = "dark",
         at_ps: int | None = None,
     ) -> None:
         """``at_ps``: where the first source is looked at."""
@@ -85,7 +86,7 @@ class Views(QMainWindow):
         self._recordings = True
         self._guided = False  # a finding was shown, by the user or by itself
         self._at_ps = at_ps
-        self.theme: Theme = theme
+        self.theme: ThemeName = theme
         self.timeline = named(
             TimelineView(), "time line", "Arrows move, + and - zoom, F fits, n and p step."
         )
@@ -340,7 +341,7 @@ class Views(QMainWindow):
         dock.show()
         dock.raise_()
 
-    def set_theme(self, theme: Theme) -> None:
+    def set_theme(self, theme: ThemeName) -> None:
         """Show everything dark or light."""
         self.theme = theme
         apply_theme(theme)

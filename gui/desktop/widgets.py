@@ -7,7 +7,16 @@ from html import escape
 from typing import TypeVar
 
 from PyQt6.QtCore import QPointF, Qt
-from PyQt6.QtGui import QColor, QFontDatabase, QFontMetrics, QPainter, QPaintEvent, QPen, QPolygonF
+from PyQt6.QtGui import (
+    QColor,
+    QFontDatabase,
+    QFontMetrics,
+    QPainter,
+    QPaintEvent,
+    QPalette,
+    QPen,
+    QPolygonF,
+)
 from PyQt6.QtWidgets import (
     QComboBox,
     QHBoxLayout,
@@ -25,10 +34,10 @@ from PyQt6.QtWidgets import (
     QWidget,
 )
 
+from freezeframe.gui.palette import THEMES
 from freezeframe.gui.text import printable
 
 Control = TypeVar("Control", bound=QWidget)
-_ERROR_LINE = QColor("#e0603a")
 _EDGE_PX = 2  # of the frame of a line of text
 _SHORT = 12  # letters that every column has room for
 _WAVE_PX = 2  # height and half a period of the underline
@@ -234,6 +243,10 @@ class ExpressionEdit(QLineEdit):
         ]
         painter = QPainter(self)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-        painter.setPen(QPen(_ERROR_LINE, 2))
+        painter.setPen(QPen(self._wrong_ink(), 2))
         painter.drawPolyline(QPolygonF(points))
         painter.end()
+
+    def _wrong_ink(self) -> QColor:
+        dark = self.palette().color(QPalette.ColorRole.Base).lightness() < 128
+        return QColor(THEMES["dark" if dark else "light"].role("error"))

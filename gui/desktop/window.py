@@ -9,10 +9,10 @@ from PyQt6.QtGui import QCloseEvent
 from freezeframe.gui.desktop.commands import Commands
 from freezeframe.gui.desktop.kept import Kept
 from freezeframe.gui.desktop.menus import Menus
-from freezeframe.gui.desktop.theme import Theme
 from freezeframe.gui.desktop.toolbar import ToolBar
 from freezeframe.gui.desktop.views import Views
 from freezeframe.gui.desktop.workspace import Workspace
+from freezeframe.gui.palette import ThemeName
 
 
 class MainWindow(Views):
@@ -23,7 +23,7 @@ class MainWindow(Views):
         workspace: Workspace,
         *,
         allow_write: bool = False,
-        theme: Theme | None = None,
+        theme: ThemeName | None = None,
         settings: Path | None = None,
         at_ps: int | None = None,
     ) -> None:

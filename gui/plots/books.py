@@ -15,8 +15,9 @@ from freezeframe.capture.time_text import format_ps
 from freezeframe.decoders.trace.coverage import Coverages
 from freezeframe.gui.plots.axis import TimeAxis
 from freezeframe.gui.plots.chart import Gap, chart_sheet, filled
-from freezeframe.gui.plots.figures import HATCHED, Drawing
+from freezeframe.gui.plots.figures import Drawing
 from freezeframe.gui.plots.marks import Mark
+from freezeframe.gui.plots.timeline import HATCHED
 
 GUTTER = 190.0
 """Of all drawings of a finding: one time stands at one place in all of them."""

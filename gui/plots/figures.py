@@ -10,18 +10,17 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from freezeframe.analyzers.analysis import AnalysisResult, Intervals, Series
-from freezeframe.analyzers.coverage import of_intervals, of_series
+from freezeframe.analyzers.analysis import AnalysisResult, Series
+from freezeframe.analyzers.coverage import of_series
 from freezeframe.capture.time_text import format_ps
 from freezeframe.decoders.trace.coverage import Coverage, Coverages
 from freezeframe.gui.plots.chart import MOST_LINES, chart_data, chart_sheet
 from freezeframe.gui.plots.svg import Shape, Svg, escape
-from freezeframe.gui.plots.timeline import Bar, Lane, timeline_data, timeline_sheet
-
-CLASSES = 8
-"""Classes of intervals that have a look of their own (``k0`` to ``k7``); further ones repeat them."""
-
-HATCHED = ("hatch", "not recorded")
+from freezeframe.gui.plots.timeline import HATCHED, legend_of_lanes, timeline_data, timeline_sheet
+from freezeframe.gui.plots.track_lanes import lanes_of
+from freezeframe.gui.text import plural
+from freezeframe.gui.tracks.analysis import intervals_tracks
+from freezeframe.gui.tracks.lanes import split_lanes
 
 _GUTTER = 190.0
 _SUBLANES = 8  # of one track, for intervals that overlap
@@ -84,9 +83,8 @@ def drawings(
         _chart(f"{name}-{number}", group, span, result.memories)
         for number, group in enumerate(_groups(result.series))
     ]
-    tracks = [track for track in result.intervals if len(track.t_ps)]
-    if tracks:
-        made.append(_lanes(f"{name}-intervals", tracks, span, result.memories))
+    if any(len(track.t_ps) for track in result.intervals):
+        made.append(_lanes(f"{name}-intervals", result, span))
     return made
 
 
@@ -135,33 +133,25 @@ def _chart(name: str, group: list[Series], span: tuple[int, int], memories: Cove
     )
 
 
-def _lanes(
-    name: str, tracks: Sequence[Intervals], span: tuple[int, int], memories: Coverages
-) -> Drawing:
-    kinds = list(dict.fromkeys(kind for track in tracks for kind in track.kind))
-    css = {kind: f"k{number % CLASSES}" for number, kind in enumerate(kinds)}
-    lanes: list[Lane] = []
-    left_out = 0
-    for track in tracks:
-        rows, missing = _sublanes(track)
-        left_out += missing
-        for number, row in enumerate(rows):
-            bars = [_bar(track, i, css) for i in row]
-            label = track.label if number == 0 else ""
-            covered = of_intervals(track, memories)
-            lanes.append(Lane("", label, track.label, bars, coverage=covered))
-    count = sum(len(track.t_ps) for track in tracks)
-    title = _joint([track.label for track in tracks])
+def _lanes(name: str, result: AnalysisResult, span: tuple[int, int]) -> Drawing:
+    tracks = [track for _, track in intervals_tracks(result.name, "", result)]
+    shown = [lane for track in tracks for lane in split_lanes(track, _SUBLANES)]
+    lanes = lanes_of(("", track) for track in shown)
+    crowded = sum(int((t.t_end_ps[:-1] > t.t_ps[1:]).sum()) for t in shown)
+    count = sum(map(len, tracks))
+    title = _joint([track.name for track in tracks])
+    legend = legend_of_lanes(lanes, *span)
     desc = (
-        f"{_many(count, 'interval')} in {_many(len(tracks), 'track')}, from {_range(span)}. "
-        f"Kinds: {', '.join(kinds)}."
+        f"{plural(count, 'interval')} in {plural(len(tracks), 'track')}, from {_range(span)}. "
+        f"Kinds: {', '.join(text for css, text in legend if css != 'hatch')}."
     )
     svg = timeline_sheet(name, lanes, [], *span, title=title, desc=desc, gutter=_GUTTER).render()
-    caption = f"{title}; {_many(count, 'interval')}."
-    if left_out:
-        caption += f" {left_out:,} that overlap more than {_SUBLANES} others are not drawn."
+    caption = f"{title}; {plural(count, 'interval')}."
+    if crowded:
+        caption += (
+            f" {crowded:,} that overlap more than {_SUBLANES} others are drawn over each other."
+        )
     data = timeline_data(lanes, [], *span, *span, _GUTTER) if count <= _FOR_SCRIPT else None
-    legend = (*((css[k], k) for k in kinds), *_hatched([lane.coverage for lane in lanes], span))
     return Drawing(name, title, caption, svg, legend, data)
 
 
@@ -170,43 +160,11 @@ def _hatched(covered: Sequence[Coverage], span: tuple[int, int]) -> tuple[tuple[
     return (HATCHED,) if any(True for one in covered for _ in one.within(*span)) else ()
 
 
-def _sublanes(track: Intervals) -> tuple[list[list[int]], int]:
-    """Return the rows lane by lane so that none overlap, and how many found no place."""
-    ends: list[int] = []
-    rows: list[list[int]] = []
-    missing = 0
-    times = zip(track.t_ps.tolist(), track.t_end_ps.tolist(), strict=True)
-    for number, (begin, end) in sorted(enumerate(times), key=lambda item: item[1]):
-        place = next((i for i, until in enumerate(ends) if until <= begin), len(ends))
-        if place == _SUBLANES:
-            missing += 1
-            continue
-        if place == len(ends):
-            ends.append(end)
-            rows.append([])
-        ends[place] = end
-        rows[place].append(number)
-    return rows, missing
-
-
-def _bar(track: Intervals, i: int, css: dict[str, str]) -> Bar:
-    begin, end = int(track.t_ps[i]), int(track.t_end_ps[i])
-    opened = " (began before the recording)" if track.open_start[i] else ""
-    closed = " (had not ended)" if track.open_end[i] else ""
-    kind, text = track.kind[i], track.text[i]
-    tip = f"{kind}: {text}; {format_ps(begin)}{opened} to {format_ps(end)}{closed}, {format_ps(end - begin)}"
-    return Bar(begin, max(end, begin + 1), css[kind], text, tip)
-
-
 def _joint(labels: Sequence[str]) -> str:
     """Return one heading for several labels: both of two, or the first and how many more there are."""
     if len(labels) < 3:
         return " · ".join(labels)
     return f"{labels[0]}, and {len(labels) - 1} more"
-
-
-def _many(count: int, what: str) -> str:
-    return f"{count:,} {what}{'' if count == 1 else 's'}"
 
 
 def _range(span: tuple[int, int]) -> str:

@@ -6,27 +6,38 @@ from collections.abc import Sequence
 from dataclasses import replace
 from statistics import median
 
+import numpy as np
+
+from freezeframe.analyzers.card.frames import packets_frame
 from freezeframe.analyzers.card.view import CardView
 from freezeframe.analyzers.contract import Finding
 from freezeframe.analyzers.view import CaptureView
-from freezeframe.gui.plots.card_lanes import card_lanes, card_legend
-from freezeframe.gui.plots.figures import HATCHED, Drawing
+from freezeframe.gui.plots.card_lanes import packet_ways
+from freezeframe.gui.plots.figures import Drawing
 from freezeframe.gui.plots.marks import Mark
 from freezeframe.gui.plots.path_of import direction_of
-from freezeframe.gui.plots.timeline import Bar, Lane, Link, Tick, timeline_sheet
-from freezeframe.gui.plots.trace_lanes import packet_bar, packet_rows
+from freezeframe.gui.plots.svg import Svg
+from freezeframe.gui.plots.timeline import (
+    HATCHED,
+    Bar,
+    Lane,
+    Link,
+    Tick,
+    legend_of_lanes,
+    timeline_sheet,
+)
+from freezeframe.gui.plots.trace_lanes import packet_rows
+from freezeframe.gui.plots.track_lanes import lane_of
+from freezeframe.gui.tracks.recording import packet_tracks
 
 _APART = 40.0
 _SAME_PACKET_PS = 10**9  # 65,536 packets last longer than 1 ms
 _LEAST_PS = 2_000_000
 _MOST_PS = 40_000_000
 _LEGEND = (
-    ("packet", "packet, with its sequence number"),
-    ("bad", "packet that fails a check"),
-    ("cut", "packet of which the recording holds only a part"),
     ("way mine", "the packet of the finding"),
     ("way lost", "it does not come to the next tap"),
-    ("tick refused", "what the finding rests on"),
+    ("tick error", "what the finding rests on"),
     HATCHED,
 )
 
@@ -58,19 +69,20 @@ def ladder_drawing(
     if not times:
         return None
     span = framed(min(times), max(times))
-    lanes, numbers = [], []
+    lanes: list[Lane] = []
+    numbers: list[list[int]] = []
+    seq = view.trace.packets["seq"].to_numpy()
+    at_tap = {track.key.rpartition("/")[2]: track for track, _ in packet_tracks("", "", view.trace)}
     for tap in taps:
-        near = [
-            r
-            for r in rows
-            if r["source"] == tap and span[0] - _MOST_PS < r["t_ps"] < span[1] + _MOST_PS
-        ]
-        lanes.append(
-            Lane(
-                "", tap, tap, [packet_bar(r) for r in near], coverage=view.trace.coverage.words(tap)
-            )
-        )
-        numbers.append([r["seq"] for r in near])
+        track = at_tap.get(tap)
+        if track is None:
+            lanes.append(Lane("", tap, tap, coverage=view.trace.coverage.words(tap)))
+            numbers.append([])
+            continue
+        t_ps = track.t_ps
+        near = np.flatnonzero((t_ps > span[0] - _MOST_PS) & (t_ps < span[1] + _MOST_PS)).tolist()
+        lanes.append(replace(lane_of(track, items=near), name=tap))
+        numbers.append([int(seq[track.row_of(item)]) for item in near])
     links = [
         link
         for above in range(len(taps) - 1)
@@ -83,10 +95,14 @@ def card_ladder_drawing(
     card: CardView, finding: Finding, marks: Sequence[Mark], gutter: float, name: str
 ) -> Drawing | None:
     """Return the packets of a described card around a finding; None where none has a time there."""
-    lanes = [lane for lane in card_lanes(card) if lane.group.startswith(("Path", "Taps"))]
+    frame = packets_frame(card)
+    ways = packet_ways(card, frame)
     named = {name for name in (*(finding.direction or "").split(" -> "), finding.tap or "") if name}
-    groups = {lane.group for lane in lanes if lane.name.partition(".")[2] in named}
-    lanes = [replace(lane, group="") for lane in lanes if lane.group in groups or not groups]
+    groups = {group for group, tap, _ in ways if tap in named}
+    ways = [way for way in ways if way[0] in groups or not groups]
+    lanes = [
+        replace(lane_of(track), name=card.source(card.streams[tap].tap)) for _, tap, track in ways
+    ]
     times = [row.t_ps for e in finding.evidence for row in e.rows if row.t_ps is not None]
     times += [finding.t_ps] if finding.t_ps is not None else []
     times = [t for t in times if finding.t_ps is None or abs(t - finding.t_ps) < _MOST_PS]
@@ -98,19 +114,23 @@ def card_ladder_drawing(
         begin, end = min(begin, *(b.t0_ps for b in inside)), max(end, *(b.t1_ps for b in inside))
     span = framed(begin, end)
     at = {lane.name: number for number, lane in enumerate(lanes)}
+    number = frame["number"].to_numpy()
+    bars = [
+        {int(number[track.row_of(item)]): bar for item, bar in enumerate(lane.bars)}
+        for (_, _, track), lane in zip(ways, lanes, strict=True)
+    ]
     links = []
     for stretch in card.stretches:
         ends = [card.source(end.tap) for end in (stretch.first, stretch.second)]
         if stretch.needs or not set(ends) <= set(at):
             continue
         above, below = (at[end] for end in ends)
-        first, second = ({bar.label: bar for bar in lanes[n].bars} for n in (above, below))
         for i, j in stretch.pairing.pairs:
-            one, other = first.get(str(i)), second.get(str(j))
+            one, other = bars[above].get(int(i)), bars[below].get(int(j))
             if one and other and one.t0_ps < span[1] and other.t1_ps > span[0]:
                 bad = " mine" if one.loud or other.loud else ""
                 links += _both(one, other, above, below, f"way{bad}")
-    return _drawing(name, finding, lanes, links, marks, span, gutter, card_legend(card))
+    return _drawing(name, finding, lanes, links, marks, span, gutter)
 
 
 def framed(begin_ps: int, end_ps: int) -> tuple[int, int]:
@@ -122,12 +142,20 @@ def framed(begin_ps: int, end_ps: int) -> tuple[int, int]:
 def evidence_lane(finding: Finding) -> Lane:
     """Return a lane with a tick for each record that a finding rests on."""
     ticks = [
-        Tick(row.t_ps, "refused", f"{row.source}: {row.label}")
+        Tick(row.t_ps, "error", f"{row.source}: {row.label}")
         for evidence in finding.evidence
         for row in evidence.rows
         if row.t_ps is not None
     ]
     return Lane("", "it rests on", "records that the finding rests on", ticks=ticks)
+
+
+def seen_in(sheet: Svg, legend: Sequence[tuple[str, str]]) -> tuple[tuple[str, str], ...]:
+    """Return the entries of a legend of which a drawing has a mark, each once."""
+    used = [set(shape.css.split()) for shape in sheet.shapes]
+    return tuple(
+        each for each in dict.fromkeys(legend) if any(set(each[0].split()) <= one for one in used)
+    )
 
 
 def _drawing(
@@ -138,7 +166,6 @@ def _drawing(
     marks: Sequence[Mark],
     span: tuple[int, int],
     gutter: float,
-    legend: Sequence[tuple[str, str]] = (),
 ) -> Drawing:
     what = f"packet {finding.packet} through its taps"
     if finding.packet is None:
@@ -157,14 +184,8 @@ def _drawing(
         links=links,
         apart=_APART,
     )
-    used = {shape.css for shape in sheet.shapes}
-    meant = [*_LEGEND, *(each for each in legend if each not in _LEGEND)]
-    seen = tuple(
-        (css, label)
-        for css, label in dict(meant).items()
-        if any(set(css.split()) <= set(one.split()) for one in used)
-    )
-    return Drawing(name, title, caption, sheet.render(), seen, sheet=sheet, still=True)
+    legend = seen_in(sheet, (*legend_of_lanes(lanes, *span), *_LEGEND))
+    return Drawing(name, title, caption, sheet.render(), legend, sheet=sheet, still=True)
 
 
 def _links(

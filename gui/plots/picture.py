@@ -10,8 +10,9 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from freezeframe.capture.errors import InputError
+from freezeframe.gui.palette import THEMES, ThemeName, hexadecimal
 from freezeframe.gui.plots.figures import Drawing, swatch, swatch_shape
-from freezeframe.gui.plots.look import DARK, LIGHT, Theme, drawing_style
+from freezeframe.gui.plots.style import drawing_style
 from freezeframe.gui.plots.svg import Shape, escape, text_width
 
 MOST_PIXELS = 100_000_000
@@ -27,7 +28,7 @@ _GAP = 14.0
 _BOX = re.compile(r'viewBox="0 0 ([0-9.]+) ([0-9.]+)"')
 
 
-def picture_svg(drawings: Sequence[Drawing], title: str, *, theme: Theme = "light") -> str:
+def picture_svg(drawings: Sequence[Drawing], title: str, *, theme: ThemeName = "light") -> str:
     """Return all drawings as one SVG with a title, headings, legends and a background.
 
     Raises:
@@ -49,8 +50,7 @@ def picture_svg(drawings: Sequence[Drawing], title: str, *, theme: Theme = "ligh
         )
         parts.append(inner)
         y += height + _GAP
-    colours = DARK if theme == "dark" else LIGHT
-    whole_width, whole_height = _WIDTH + 2 * _MARGIN, y
+        whole_width, whole_height = _WIDTH + 2 * _MARGIN, y
     names = "; ".join(drawing.title for drawing in drawings)
     return "\n".join(
         [
@@ -59,9 +59,9 @@ def picture_svg(drawings: Sequence[Drawing], title: str, *, theme: Theme = "ligh
             ' aria-labelledby="picture-title picture-desc">',
             f'<title id="picture-title">{escape(title)}</title>',
             f'<desc id="picture-desc">{escape(names)}</desc>',
-            f"<style>{escape(drawing_style(theme), quote=False)}"
+            f"<style>{escape(drawing_style(THEMES[theme]), quote=False)}"
             ".drawing text.heading { font-size: 16px; font-weight: 700; }</style>",
-            f'<rect width="100%" height="100%" fill="{colours["page"]}"/>',
+            f'<rect width="100%" height="100%" fill="{hexadecimal(THEMES[theme].background)}"/>',
             _text(_MARGIN, _MARGIN + 14, title, "heading"),
             *parts,
             "</svg>",

@@ -17,7 +17,6 @@ from freezeframe.analyzers.view import CaptureView
 from freezeframe.capture.card.roles import EVENT_LOG
 from freezeframe.capture.registers.layouts import Kind
 from freezeframe.capture.time_text import format_ps
-from freezeframe.decoders.trace.views import event_texts
 from freezeframe.gui.moments import Freeze
 from freezeframe.gui.plots.books import (
     GUTTER,
@@ -26,18 +25,20 @@ from freezeframe.gui.plots.books import (
     level_within,
     series_drawing,
 )
-from freezeframe.gui.plots.figures import HATCHED, Drawing
+from freezeframe.gui.plots.figures import Drawing
 from freezeframe.gui.plots.ladder import (
     card_ladder_drawing,
     evidence_lane,
     framed,
     ladder_drawing,
+    seen_in,
 )
 from freezeframe.gui.plots.path_of import card_path_drawing, direction_of, path_drawing
 from freezeframe.gui.plots.sizes import sizes_drawing
 from freezeframe.gui.plots.time_lines import time_marks
-from freezeframe.gui.plots.timeline import Lane, timeline_sheet
-from freezeframe.gui.plots.trace_lanes import event_ticks, plain_rows, wait_bar
+from freezeframe.gui.plots.timeline import Lane, legend_of_lanes, timeline_sheet
+from freezeframe.gui.plots.track_lanes import lane_of
+from freezeframe.gui.tracks.recording import event_tracks, wait_tracks
 
 PATH, LADDER, BOOKS, LEVEL, WAITS, RATE, THERE, LINE, SIZES = (
     "path", "ladder", "books", "level", "waits", "rate", "there", "interrupts", "sizes",
@@ -207,38 +208,25 @@ class _Proof:
         return waits[mine].sort_values("t_ps")
 
     def _waits(self, name: str, span: tuple[int, int]) -> Drawing:
-        trace, flow = self._view.trace, self._finding.flow
-        texts = event_texts(trace.events)
-        lanes = []
-        waits = self._flow_waits()
+        trace, flow, events = self._view.trace, self._finding.flow, self._view.trace.events
         of = "" if flow is None else f" of flow {flow}"
-        covered = trace.coverage.log(self._sender, Kind.PRESSURE)
-        bars = [wait_bar(row) for row in plain_rows(waits)]
-        lanes.append(
-            Lane("", f"{self._sender} waits", f"waits for credit{of}", bars, coverage=covered)
-        )
+        waiting = wait_tracks("", "", replace(trace, intervals=self._flow_waits()))
+        lanes = [lane_of(track) for track, _ in waiting] or [
+            Lane(
+                "",
+                f"{self._sender} blocked",
+                coverage=trace.coverage.log(self._sender, Kind.PRESSURE),
+            )
+        ]
         for device, codes, what in (
             (self._receiver, ("sent",), "credits told"),
             (self._sender, ("taken", "refused_parity", "refused_crc"), "credits taken"),
         ):
-            events = trace.events
-            mine = events[
-                (events["device"] == device)
-                & (events["kind"] == "CREDIT")
-                & events["code"].isin(codes)
-            ]
+            mine = (events["device"] == device) & (events["kind"] == "CREDIT")
+            mine &= events["code"].isin(codes)
             if flow is not None:
-                mine = mine[mine["flow"] == flow]
-            covered = trace.coverage.log(device, Kind.CREDIT)
-            lanes.append(
-                Lane(
-                    "",
-                    f"{device} {what}",
-                    f"{what}{of}",
-                    ticks=event_ticks(mine, texts),
-                    coverage=covered,
-                )
-            )
+                mine &= events["flow"] == flow
+            lanes.append(self._events(events[mine], f"{device} {what}", device, Kind.CREDIT))
         return self._lanes(
             name, f"Back-pressure of {self._sender}{of}, and its credits", lanes, span
         )
@@ -246,14 +234,13 @@ class _Proof:
     def _line(self, name: str) -> list[Drawing]:
         """Draw completions and what became of the interrupt line of the finding's device."""
         trace, device = self._view.trace, self._finding.device or self._receiver
-        texts = event_texts(trace.events)
         events = trace.events
         mine = events[(events["device"] == device) & events["kind"].isin(("NOTE", "IRQ"))]
+        by_code = [mine["kind"].astype(str), mine["code"].astype(str)]
         lanes = [
-            Lane("", f"{kind} {code}".lower(), f"{kind} {code} of {device}", ticks=event_ticks(group, texts),
-                 coverage=trace.coverage.log(device, Kind[str(kind)]))
-            for (kind, code), group in mine.groupby([mine["kind"].astype(str), mine["code"].astype(str)], sort=True)
-        ]  # fmt: skip
+            self._events(group, f"{kind} {code}".lower(), device, Kind[str(kind)])
+            for (kind, code), group in mine.groupby(by_code, sort=True)
+        ]
         t_ps = mine["t_ps"].to_numpy()
         at = int(np.searchsorted(t_ps, self._finding.t_ps or 0))
         near = t_ps[max(0, at - _LINE_EVENTS) : at + 3 * _LINE_EVENTS]
@@ -270,6 +257,13 @@ class _Proof:
                 series_drawing(waiting, span, self._marks, trace.coverage, f"{name}-waiting")
             )
         return made
+
+    def _events(self, events: pd.DataFrame, name: str, device: str, kind: Kind) -> Lane:
+        """Return a lane of some events of one kind and device, an empty one where there are none."""
+        trace = self._view.trace
+        for track, _ in event_tracks("", "", replace(trace, events=events)):
+            return replace(lane_of(track), name=name)
+        return Lane("", name, coverage=trace.coverage.log(device, kind))
 
     def _rates(self, name: str, span: tuple[int, int]) -> list[Drawing]:
         """Draw the sender's throughput against the link's limit, on the axis of its waits."""
@@ -292,13 +286,7 @@ class _Proof:
         sheet = timeline_sheet(
             name, shown, self._marks, *span, title=title, desc=caption, gutter=GUTTER
         )
-        used = {shape.css for shape in sheet.shapes}
-        legend = [
-            ("wait", "the flow waits for credit"),
-            ("tick credit", "credit sent or taken"),
-            ("tick note", "notification or interrupt event"),
-            ("tick refused", "credit refused; what the finding rests on"),
-            HATCHED,
-        ]
-        seen = tuple(each for each in legend if any(each[0] in one for one in used))
-        return Drawing(name, title, caption, sheet.render(), seen, sheet=sheet, still=True)
+        legend = seen_in(
+            sheet, (*legend_of_lanes(shown, *span), ("tick error", "what the finding rests on"))
+        )
+        return Drawing(name, title, caption, sheet.render(), legend, sheet=sheet, still=True)

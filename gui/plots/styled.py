@@ -11,7 +11,8 @@ import re
 from dataclasses import dataclass
 from functools import cache
 
-from freezeframe.gui.plots.look import Theme, drawing_style
+from freezeframe.gui.palette import THEMES, ThemeName
+from freezeframe.gui.plots.style import drawing_style
 
 _RULE = re.compile(r"([^{}]+)\{([^{}]*)\}")
 _COMMENT = re.compile(r"/\*.*?\*/", re.DOTALL)
@@ -43,7 +44,7 @@ class Look:
 
 
 @cache
-def look_of(element: str, css: str, theme: Theme) -> Look:
+def look_of(element: str, css: str, theme: ThemeName) -> Look:
     """Return the look of an element with these classes, separated by spaces."""
     mine = frozenset(css.split())
     found = [
@@ -69,10 +70,10 @@ def look_of(element: str, css: str, theme: Theme) -> Look:
 
 
 @cache
-def _rules(theme: Theme) -> list[tuple[str, frozenset[str], list[tuple[str, str, bool]]]]:
+def _rules(theme: ThemeName) -> list[tuple[str, frozenset[str], list[tuple[str, str, bool]]]]:
     """Return (element or empty, classes, declarations) of each selector, in the order of the sheet."""
     made = []
-    for selectors, body in _RULE.findall(_COMMENT.sub("", drawing_style(theme))):
+    for selectors, body in _RULE.findall(_COMMENT.sub("", drawing_style(THEMES[theme]))):
         said = []
         for declaration in body.split(";"):
             name, _, value = declaration.partition(":")

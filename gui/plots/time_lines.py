@@ -10,7 +10,13 @@ from freezeframe.decoders.trace.decode import Trace
 from freezeframe.gui.moments import Freeze
 from freezeframe.gui.plots.figures import Drawing
 from freezeframe.gui.plots.marks import Mark
-from freezeframe.gui.plots.timeline import GUTTER, Lane, timeline_data, timeline_sheet
+from freezeframe.gui.plots.timeline import (
+    GUTTER,
+    Lane,
+    legend_of_lanes,
+    timeline_data,
+    timeline_sheet,
+)
 from freezeframe.gui.plots.trace_lanes import packet_rows, time_range, trace_lanes
 
 _LEAST_MARGIN_PS = 1_500_000
@@ -89,7 +95,8 @@ def timeline_drawing(
     svg = timeline_sheet(name, lanes, marks, *shown, title=title, desc=desc, gutter=gutter).render()
     items = sum(len(lane.bars) + len(lane.ticks) for lane in lanes)
     data = timeline_data(lanes, marks, *shown, *whole, gutter) if items <= _FOR_SCRIPT else None
-    return Drawing(name, title, caption, svg, data=data)
+    legend = legend_of_lanes(lanes, *whole)
+    return Drawing(name, title, caption, svg, legend, data)
 
 
 def around(

@@ -25,6 +25,10 @@ _SMALL = 10.0  # font size inside bars
 _THIN = 1.0  # no bar is narrower: it would fade; those that are, are drawn together with their neighbours
 
 
+HATCHED = ("hatch", "not recorded; the tip says why")
+"""Its entry in a legend."""
+
+
 @dataclass(frozen=True, slots=True)
 class Bar:
     """Something that lasts, ``[t0_ps, t1_ps)``. A loud bar is never merged into its neighbours."""
@@ -56,6 +60,7 @@ class Lane:
     bars: list[Bar] = field(default_factory=list)
     ticks: list[Tick] = field(default_factory=list)
     coverage: Coverage = field(default_factory=Coverage)
+    legend: tuple[tuple[str, str], ...] = ()  # look and meaning of what is in it
 
 
 @dataclass(frozen=True, slots=True)
@@ -163,6 +168,13 @@ def timeline_data(
             for lane, y in zip(lanes, tops, strict=True)
         ],
     }
+
+
+def legend_of_lanes(lanes: Sequence[Lane], t0_ps: int, t1_ps: int) -> tuple[tuple[str, str], ...]:
+    """Return look and meaning of what lanes hold, each once; of a hatch where one is between the two times."""
+    said = list(dict.fromkeys(entry for lane in lanes for entry in lane.legend))
+    holes = any(True for lane in lanes for _ in lane.coverage.within(t0_ps, t1_ps))
+    return (*said, *([HATCHED] if holes else []))
 
 
 def _top(marks: Marks) -> float:

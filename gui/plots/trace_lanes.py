@@ -1,36 +1,27 @@
-"""A decoded recording as lanes of the time line: packets at the taps, waits for credit, events."""
+"""A decoded recording as lanes of a drawing: packets at the taps in the order of their way, waits, states, events."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Any
 
 import pandas as pd
 
 from freezeframe.capture.registers.layouts import Kind
-from freezeframe.capture.time_text import format_ps
 from freezeframe.decoders.trace.decode import Trace
-from freezeframe.decoders.trace.views import event_texts
-from freezeframe.gui.plots.timeline import Bar, Lane, Tick
-
-LEGEND = (
-    ("packet", "RDMA write, with its sequence number"),
-    ("other", "notification or interrupt"),
-    ("cut", "packet of which the recording holds only a part"),
-    ("bad", "packet with a bad CRC or length"),
-    ("hatch", "not recorded; the tip says why"),
-    ("wait", "a flow waits for credit"),
-    ("tick credit", "credit sent or taken"),
-    ("tick refused", "credit refused"),
-    ("tick note", "notification or interrupt event"),
-    ("tick link", "link event"),
-    ("tick plain", "descriptor or state event"),
+from freezeframe.gui.plots.timeline import Lane
+from freezeframe.gui.plots.track_lanes import lanes_of
+from freezeframe.gui.tracks.recording import (
+    VERDICTS,
+    event_tracks,
+    packet_tracks,
+    silent_tracks,
+    state_tracks,
+    wait_tracks,
 )
+from freezeframe.gui.tracks.tracks import IntervalTrack, Track
 
-_VERDICTS = (("header_ok", "header CRC"), ("payload_ok", "payload CRC"), ("length_ok", "length"))
-_TICKS = {"CREDIT": "credit", "NOTE": "note", "IRQ": "note", "LINK": "link"}
+_OF_SENDER = 2  # taps of a packet's way that are at its sender; the others are at the receiver
 _OF_TIME = ("MARK", "TIME")
-_SHOWN_EVENTS = ("DESC", "NOTE", "IRQ", "STATE", "LINK", "USER")
 
 
 def time_range(trace: Trace) -> tuple[int, int]:
@@ -74,56 +65,38 @@ def trace_lanes(trace: Trace, devices: list[str], first: str | None) -> list[Lan
         devices: names of the devices that were recorded.
         first: sender of the direction to show first, None for the order of the devices.
     """
-    ways = sorted(directions(devices), key=lambda way: way[0] != first)
-    lanes: list[Lane] = []
-    for sender, receiver in ways:
+    at_taps = {track.key.rpartition("/")[2]: track for track, _ in packet_tracks("", "", trace)}
+    at_taps |= {
+        track.key.rpartition("/")[2]: track for track in silent_tracks("", "", trace, at_taps)
+    }
+    shown: list[tuple[str, Track]] = []
+    for sender, receiver in sorted(directions(devices), key=lambda way: way[0] != first):
         group = f"{sender} → {receiver}" if receiver else f"{sender} sends, {sender} receives"
-        way: list[Lane] = []
-        for tap, (end, meaning) in zip(trace.taps, _TAP_MEANING, strict=False):
-            device = (receiver or sender) if end else sender
-            packets = trace.packets[trace.packets["source"] == f"{device}.{tap}"]
-            bars = [packet_bar(row) for row in plain_rows(packets)]
-            covered = trace.coverage.words(f"{device}.{tap}")
-            way.append(
-                Lane(group, f"{device} {tap}", meaning.format(device), bars, coverage=covered)
-            )
-        if any(lane.bars for lane in way):
-            lanes += way
-    group = "Flow control and events"
-    texts = event_texts(trace.events)
+        ends = [f"{sender}.{tap}" for tap in trace.taps[:_OF_SENDER]]
+        ends += [f"{receiver or sender}.{tap}" for tap in trace.taps[_OF_SENDER:]]
+        way = [at_taps[source] for source in ends if source in at_taps]
+        shown += [(group, track) for track in way] if any(map(len, way)) else []
+    waits = [track for track, _ in wait_tracks("", "", trace)]
+    log = [track for made in (state_tracks, event_tracks) for track, _ in made("", "", trace)]
     for device in devices:
-        waits = trace.intervals[trace.intervals["device"] == device]
-        lanes.append(
-            Lane(
-                group,
-                f"{device} waits",
-                f"flows of {device} that wait for credit",
-                [wait_bar(row) for row in plain_rows(waits)],
-                coverage=trace.coverage.log(device, Kind.PRESSURE),
-            )
-        )
-        events = trace.events[trace.events["device"] == device]
-        credits = events[events["kind"] == "CREDIT"]
-        lanes.append(
-            Lane(
-                group,
-                f"{device} credits",
-                f"credits that {device} sent, took or refused",
-                ticks=event_ticks(credits, texts),
-                coverage=trace.coverage.log(device, Kind.CREDIT),
-            )
-        )
-        others = events[events["kind"].isin(_SHOWN_EVENTS)]
-        lanes.append(
-            Lane(
-                group,
-                f"{device} events",
-                f"descriptors, notifications, interrupts, states and link events of {device}",
-                ticks=event_ticks(others, texts),
-                coverage=trace.coverage.log(device),
-            )
-        )
-    return lanes
+        mine = [track for track in waits if _device_of(track) == device]
+        shown += [("Back-pressure", track) for track in mine or [_no_wait(trace, device)]]
+    for device in devices:
+        shown += [(f"Log of {device}", track) for track in log if _device_of(track) == device]
+    return lanes_of(shown)
+
+
+def _device_of(track: Track) -> str:
+    """Return the device of a track of a log: the third part of its key is where its records come from."""
+    return track.key.split("/")[2].partition(".")[0]
+
+
+def _no_wait(trace: Trace, device: str) -> IntervalTrack:
+    covered = trace.coverage.log(device, Kind.PRESSURE)
+    note = f"no flow of {device} waited for credit"
+    return IntervalTrack(
+        key=f"/intervals/{device}", name=f"{device} blocked", note=note, coverage=covered
+    )
 
 
 def packet_rows(trace: Trace, direction: str) -> list[dict[str, Any]]:
@@ -136,72 +109,10 @@ def packet_rows(trace: Trace, direction: str) -> list[dict[str, Any]]:
 
 def verdict_text(row: dict[str, Any]) -> str:
     """Return what the checks say: ``good``, ``bad payload CRC``, ``not all recorded``."""
-    wrong = [name for column, name in _VERDICTS if row[column] is False]
+    wrong = [what for column, what in VERDICTS if row[column] is False]
     if wrong:
         return f"bad {', '.join(wrong)}"
     return "good" if row["whole"] else "not all recorded"
-
-
-def packet_bar(row: dict[str, Any]) -> Bar:
-    """Return the bar of one row of ``packets``; a packet that fails a check is loud."""
-    wrong = [name for column, name in _VERDICTS if row[column] is False]
-    css = "packet" if row["kind"] == "RDMA_WRITE" else "other"
-    if not row["whole"]:
-        css = "cut"
-    tip = (
-        f"{row['source']}: seq {row['seq']}, flow {row['flow']}, {row['kind']}, "
-        f"{row['body_words']} of {row['length']} words, {format_ps(row['t_ps'])} to "
-        f"{format_ps(row['t_end_ps'])}"
-    )
-    if wrong:
-        tip += f"; bad {', '.join(wrong)}"
-    return Bar(
-        row["t_ps"],
-        max(row["t_end_ps"], row["t_ps"] + 1),
-        "bad" if wrong else css,
-        str(row["seq"]) if row["seq"] >= 0 else "?",
-        tip,
-        loud=bool(wrong),
-    )
-
-
-def wait_bar(row: dict[str, Any]) -> Bar:
-    """Return the bar of one row of ``intervals``."""
-    opened = " (began before the recording)" if row["open_start"] else ""
-    closed = " (had not ended)" if row["open_end"] else ""
-    tip = (
-        f"{row['device']}: flow {row['flow']} waits for credit from {format_ps(row['t_ps'])}"
-        f"{opened} to {format_ps(row['t_end_ps'])}{closed}"
-    )
-    return Bar(
-        row["t_ps"], max(row["t_end_ps"], row["t_ps"] + 1), "wait", f"flow {row['flow']}", tip
-    )
-
-
-def event_ticks(events: pd.DataFrame, texts: Mapping[int, str]) -> list[Tick]:
-    """Return a tick for each row of ``events``, with what `event_texts` says of it."""
-    rows = zip(events.index, plain_rows(events), strict=True)
-    return [_tick(row, texts.get(at, "")) for at, row in rows]
-
-
-def _tick(row: dict[str, Any], text: str) -> Tick:
-    refused = str(row["code"]).startswith("refused")
-    css = "refused" if refused else _TICKS.get(row["kind"], "plain")
-    flow = f", flow {row['flow']}" if row["flow"] >= 0 else ""
-    said = f"{row['code']}{flow}, value {row['value']:#x}"
-    return Tick(
-        row["t_ps"],
-        css,
-        f"{row['kind']} {text or said}, {format_ps(row['t_ps'])}",
-    )
-
-
-_TAP_MEANING = (  # in the order of a packet; 0: at the sender, 1: the receiver
-    (0, "into the outgoing FIFO of {}"),
-    (0, "out of the outgoing FIFO of {}, onto the link"),
-    (1, "from the link into the incoming FIFO of {}"),
-    (1, "out of the incoming FIFO of {}"),
-)
 
 
 def plain_rows(table: pd.DataFrame) -> list[dict[str, Any]]:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pandas as pd
 
-from freezeframe.gui.plots.look import LIGHT, drawing_style
+from freezeframe.gui.palette import LIGHT
+from freezeframe.gui.plots.style import drawing_style
 from freezeframe.gui.plots.svg import Svg, text_width
 
 _WIDTH = 1120.0
@@ -15,14 +16,15 @@ _FONT = 12.0
 _OPS = ("omitted", "duplicated", "inserted", "altered", "reordered", "replaced")
 _SINGLE = 400  # marks drawn one by one; of more than that those in one pixel are drawn as one
 
-_ROLES = dict(zip(_OPS, ("bad", "s1", "cause", "s0", "good", "quiet"), strict=True))
+_ROLES = dict(zip(_OPS, ("error", "d", "note", "a", "good", "dim"), strict=True))
 
-STYLE = drawing_style("light") + "".join(
+_COLOURS = LIGHT.css()
+STYLE = drawing_style(LIGHT) + "".join(
     [
         ".drawing text.mono{font-family:DejaVu Sans Mono,monospace}.between{stroke-width:.6}",
-        f".drawing .list{{fill:{LIGHT['rule']}}}",
+        f".drawing .list{{fill:{_COLOURS['grid']}}}",
         *(
-            f".drawing .{op}{{fill:{LIGHT[role]};stroke:{LIGHT[role]}}}.drawing text.{op}{{stroke:none}}"
+            f".drawing .{op}{{fill:{_COLOURS[role]};stroke:{_COLOURS[role]}}}.drawing text.{op}{{stroke:none}}"
             for op, role in _ROLES.items()
         ),
     ]

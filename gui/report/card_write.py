@@ -8,7 +8,7 @@ from pathlib import Path
 from freezeframe.analyzers.card.explain import CardExplanation, explain_card
 from freezeframe.analyzers.card.view import CardsView, CardView
 from freezeframe.gui.moments import Freeze, card_freeze
-from freezeframe.gui.plots.card_lanes import card_drawings, card_legend, unplaced
+from freezeframe.gui.plots.card_lanes import card_drawings, unplaced
 from freezeframe.gui.plots.proof import card_finding_drawings
 from freezeframe.gui.report.advice import next_steps
 from freezeframe.gui.report.analysis_sections import Ran, analyses_section, drawing_figure
@@ -23,7 +23,6 @@ from freezeframe.gui.report.finding_section import (
 from freezeframe.gui.report.html import Html, element, join, page
 from freezeframe.gui.report.page_parts import contents, footer, notes_list
 from freezeframe.gui.report.style import script_text, style_text
-from freezeframe.gui.report.trace_sections import timeline_legend
 from freezeframe.gui.text import folder_title, printable
 
 _PROVED = 8  # findings with pictures; the others have their evidence
@@ -98,9 +97,7 @@ def _one(
     parts += [
         element("h2", "Time line", id="time-line"),
         *map(drawing_figure, drawn),
-        timeline_legend(card_legend(card))
-        if drawn
-        else element("p", "No packet has a time, so there is nothing to draw."),
+        *([] if drawn else [element("p", "No packet has a time, so there is nothing to draw.")]),
         notes_list(unplaced(card)),
         packets_around(card, best),
     ]

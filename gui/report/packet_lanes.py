@@ -29,24 +29,24 @@ _MARKS = 8
 _CHARTS = 4
 
 _KINDS = (
-    ("k0", "Write"),
-    ("k1", "Read"),
-    ("k2", "Send"),
-    ("k4", "Immediate"),
-    ("k5", "Atomic"),
-    ("k6", "Terminate"),
+    ("a", "Write"),
+    ("b", "Read"),
+    ("c", "Send"),
+    ("e", "Immediate"),
+    ("f", "Atomic"),
+    ("g", "Terminate"),
 )
 LEGEND = (
-    *((f"rect {css}", kind) for css, kind in _KINDS),
-    ("packet", "FPDU, with its number"),
-    ("bad", "FPDU with a wrong CRC, and that of the finding"),
-    ("tick refused", "broken rule; bytes missing; retransmission with other bytes; reset"),
-    ("tick link", "warning; retransmission"),
+    *((css, kind) for css, kind in _KINDS),
+    ("a", "FPDU, with its number"),
+    ("error", "FPDU with a wrong CRC, and that of the finding"),
+    ("tick error", "broken rule; bytes missing; retransmission with other bytes; reset"),
+    ("tick warn", "warning; retransmission"),
     ("tick plain", "note"),
 )
-_OTHER = "k7"
-_EVENT_TICKS = {"error": "refused", "warning": "link", "note": "plain"}
-_TCP_TICKS = {"retransmission": "link"}
+_OTHER = "h"
+_EVENT_TICKS = {"error": "error", "warning": "warn", "note": "plain"}
+_TCP_TICKS = {"retransmission": "warn"}
 
 
 def packet_drawings(
@@ -234,7 +234,7 @@ def _operation_tip(row: Mapping[str, Any]) -> str:
 
 def _fpdu(row: Mapping[str, Any], meant: int | None) -> Bar:
     bad = row["verdict"] == "bad" or row["number"] == meant
-    css = "bad" if bad else "cut" if row["verdict"] == "cut" else "packet"
+    css = "error" if bad else "idle" if row["verdict"] == "cut" else "a"
     tip = f"{iwarp_texts(row).long}; packet {row['packet']}, {format_ps(row['t_ps'])}"
     return Bar(
         row["t_ps"], max(row["t_end_ps"], row["t_ps"] + 1), css, str(row["number"]), tip, loud=True
@@ -246,7 +246,7 @@ def _ticks(group: str, name: str, tip: str, reduced: Reduced, tick: Any) -> list
     if rows is not None:
         return [Lane(group, name, tip, ticks=[tick(row) for row in rows.to_pylist()])]
     bars = [
-        Bar(each.t_ps, each.t_end_ps, "wait", "", _sums(each.kinds, each.t_ps, each.t_end_ps))
+        Bar(each.t_ps, each.t_end_ps, "warn", "", _sums(each.kinds, each.t_ps, each.t_end_ps))
         for each in reduced.summed()
     ]
     return [Lane(group, name, tip, bars)] if bars else []
@@ -263,7 +263,7 @@ def _event(row: Mapping[str, Any]) -> Tick:
 def _tcp_event(row: Mapping[str, Any]) -> Tick:
     text = tcp_texts(row).normal
     return Tick(
-        row["t_ps"], _TCP_TICKS.get(row["kind"], "refused"), f"{text}, {format_ps(row['t_ps'])}"
+        row["t_ps"], _TCP_TICKS.get(row["kind"], "error"), f"{text}, {format_ps(row['t_ps'])}"
     )
 
 

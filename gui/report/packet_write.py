@@ -9,6 +9,7 @@ from freezeframe.analyzers.packets.activity import Activity, packet_activity
 from freezeframe.analyzers.packets.survey import SeenConnection, Survey, survey_packets
 from freezeframe.capture.errors import InputError
 from freezeframe.capture.packets.recognise import is_live
+from freezeframe.gui.plots.figures import legend_html
 from freezeframe.gui.report.analysis_sections import drawing_figure
 from freezeframe.gui.report.html import Html, element, page
 from freezeframe.gui.report.packet_lanes import LEGEND, MOST_ROWS, NEAR, packet_drawings
@@ -22,7 +23,6 @@ from freezeframe.gui.report.packet_sections import (
 )
 from freezeframe.gui.report.page_parts import again_section, footer, links_to, notes_list
 from freezeframe.gui.report.style import script_text, style_text
-from freezeframe.gui.report.trace_sections import timeline_legend
 from freezeframe.gui.text import printable, shell_path
 
 _DRAWN = 8  # connections; what is on the page stays readable, and a script can still zoom it
@@ -98,7 +98,7 @@ def render_packet_report(
         later,
         element("h2", "Time line", id="time-line"),
         *map(drawing_figure, drawn),
-        timeline_legend(LEGEND) if made.iwarp_connections else timeline_legend(LEGEND[-3:]),
+        Html(legend_html(LEGEND if made.iwarp_connections else LEGEND[-3:])),
         around,
         latencies,
         connections_section(survey),

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from freezeframe.gui.plots.look import DARK, LIGHT, PAPER, drawing_style, variables
+from freezeframe.gui.palette import DARK, LIGHT, PAPER
+from freezeframe.gui.plots.style import drawing_style, variables
 
 
 def style_text() -> str:

@@ -8,9 +8,8 @@ from freezeframe.analyzers.contract import Finding
 from freezeframe.capture.time_text import format_ps
 from freezeframe.decoders.trace.decode import Trace
 from freezeframe.gui.moments import Freeze
-from freezeframe.gui.plots.figures import legend_html
 from freezeframe.gui.plots.time_lines import timeline_drawings
-from freezeframe.gui.plots.trace_lanes import LEGEND, packet_rows, verdict_text
+from freezeframe.gui.plots.trace_lanes import packet_rows, verdict_text
 from freezeframe.gui.report.analysis_sections import drawing_figure
 from freezeframe.gui.report.html import Html, element, join, table
 
@@ -18,11 +17,9 @@ _NEAR_PACKETS = 3
 
 
 def timeline_section(trace: Trace, findings: Sequence[Finding], freezes: Sequence[Freeze]) -> Html:
-    """Return the time lines with their legend."""
+    """Return the time lines with their legends."""
     made = timeline_drawings(trace, findings, freezes)
-    return join(
-        element("h2", "Time line", id="time-line"), *map(drawing_figure, made), timeline_legend()
-    )
+    return join(element("h2", "Time line", id="time-line"), *map(drawing_figure, made))
 
 
 def packets_section(trace: Trace, finding: Finding | None) -> Html:
@@ -65,8 +62,3 @@ def packets_section(trace: Trace, finding: Finding | None) -> Html:
             bad_rows=bad,
         ),
     )
-
-
-def timeline_legend(legend: Sequence[tuple[str, str]] = LEGEND) -> Html:
-    """Return what the looks of bars and ticks mean, as a list."""
-    return Html(legend_html(legend))

@@ -27,12 +27,12 @@ from PyQt6.QtCore import QEventLoop, QTimer
 from PyQt6.QtWidgets import QApplication
 
 from freezeframe.gui.desktop.application import prepare_process
-from freezeframe.gui.desktop.timeline.tracks import SeriesTrack, SliceTrack, Track
 from freezeframe.gui.desktop.timeline.view import TimelineView
 from freezeframe.gui.desktop.window import MainWindow
 from freezeframe.gui.desktop.workspace import Workspace
 from freezeframe.gui.plots.pyramid import SeriesPyramid
 from freezeframe.gui.plots.slices import SlicePyramid
+from freezeframe.gui.tracks.tracks import SeriesTrack, SliceTrack, Track
 from tests.bench.common import BenchResult, main
 from tests.gui.desktop.captures import emulated
 from tests.gui.desktop.conftest import NO_ANALYSES

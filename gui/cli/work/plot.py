@@ -22,12 +22,11 @@ from freezeframe.capture.folder.card_folder import CardFolder
 from freezeframe.gui.cli.output import emit_json
 from freezeframe.gui.moments import card_freeze, freezes
 from freezeframe.gui.places import write_whole
-from freezeframe.gui.plots.card_lanes import card_drawings, card_legend
+from freezeframe.gui.plots.card_lanes import card_drawings
 from freezeframe.gui.plots.figures import Drawing, drawings, extent
 from freezeframe.gui.plots.picture import picture_png, picture_svg
 from freezeframe.gui.plots.proof import card_finding_drawings, finding_drawings, shows_rate
 from freezeframe.gui.plots.time_lines import timeline_drawings
-from freezeframe.gui.plots.trace_lanes import LEGEND
 from freezeframe.gui.text import folder_title, plural, printable
 
 _TIME_LINE = "time-line"
@@ -121,8 +120,7 @@ def _time_lines(view: CaptureView | CardsView, devices: Sequence[str] | None) ->
         return [one for card in view.cards for one in _card_time_line(view, card)]
     explanation = explain(view.folder, devices or None)
     trace = explanation.trace
-    made = timeline_drawings(trace, explanation.findings, freezes(view.folder, trace))
-    return [replace(one, legend=LEGEND) for one in made]
+    return timeline_drawings(trace, explanation.findings, freezes(view.folder, trace))
 
 
 def _findings(
@@ -166,4 +164,4 @@ def _card_time_line(view: CardsView, card: CardView) -> list[Drawing]:
         card, explain_card(card).findings, [freeze] if freeze else [], prefix=f"{card.device}-"
     )
     several = f"{card.device}: " if len(view.cards) > 1 else ""
-    return [replace(one, title=several + one.title, legend=card_legend(card)) for one in found]
+    return [replace(one, title=several + one.title) for one in found]

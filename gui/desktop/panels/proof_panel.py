@@ -15,7 +15,7 @@ from freezeframe.gui.desktop.progress import Progress
 from freezeframe.gui.desktop.sources.opened import Opened
 from freezeframe.gui.desktop.widgets import fill_panel, named, plain_label
 from freezeframe.gui.desktop.workers import Job, Jobs
-from freezeframe.gui.plots.look import DARK, LIGHT, Theme
+from freezeframe.gui.palette import THEMES, ThemeName
 from freezeframe.gui.text import printable
 
 if TYPE_CHECKING:
@@ -32,7 +32,7 @@ class Pages(QWidget):
     def __init__(self) -> None:
         super().__init__()
         self.proof: Proof | None = None
-        self.theme: Theme = "dark"
+        self.theme: ThemeName = "dark"
         self.scale = 1.0
 
     def fit(self, width_px: int) -> None:
@@ -80,7 +80,7 @@ class Pages(QWidget):
 
     def _paint(self, painter: QPainter, seen: QRectF, scale: float) -> None:
         painter.scale(scale, scale)
-        painter.fillRect(seen, QColor((DARK if self.theme == "dark" else LIGHT)["page"]))
+        painter.fillRect(seen, QColor(THEMES[self.theme].background))
         if self.proof is not None:
             paint_shapes(painter, self.proof.shapes, self.theme, seen)
 
@@ -137,7 +137,7 @@ class ProofPanel(QWidget):
         if seen:
             self._bring()
 
-    def set_theme(self, theme: Theme) -> None:
+    def set_theme(self, theme: ThemeName) -> None:
         """Paint dark or light."""
         self.pages.theme = theme
         self.pages.update()

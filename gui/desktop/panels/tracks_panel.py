@@ -7,9 +7,9 @@ from collections.abc import Sequence
 from PyQt6.QtCore import Qt, pyqtSignal
 from PyQt6.QtWidgets import QLineEdit, QToolButton, QTreeWidgetItem, QWidget
 
-from freezeframe.gui.desktop.timeline.tracks import Track
 from freezeframe.gui.desktop.track_tree import Branch, TrackChoice, tree_of
 from freezeframe.gui.desktop.widgets import fill_panel, item, named, tree
+from freezeframe.gui.tracks.tracks import Track
 
 _KEY = Qt.ItemDataRole.UserRole
 _SHOWN, _PINNED = 0, 1

@@ -18,11 +18,12 @@ from freezeframe.capture.folder import CaptureFolder
 from freezeframe.capture.folder.card_folder import CardFolder
 from freezeframe.decoders.trace.decode import Trace, decode_capture
 from freezeframe.gui.desktop.progress import Progress
-from freezeframe.gui.desktop.sources.analysis_tracks import result_tables, result_tracks
-from freezeframe.gui.desktop.sources.capture_tracks import finding_track, recording_tracks
+from freezeframe.gui.desktop.sources.analysis_tables import result_tables
 from freezeframe.gui.desktop.sources.opened import Opened, Part, Table
 from freezeframe.gui.moments import first_freeze
 from freezeframe.gui.text import folder_title
+from freezeframe.gui.tracks.analysis import result_tracks
+from freezeframe.gui.tracks.recording import finding_track, recording_tracks
 
 _DOCS = {
     "packets": "packets as they crossed each tap",

@@ -3,11 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
 from pathlib import Path
 
-import numpy as np
-import numpy.typing as npt
 import pandas as pd
 
 from freezeframe.analyzers.card.explain import CardExplanation, explain_card
@@ -20,24 +17,15 @@ from freezeframe.capture.errors import FreezeframeError
 from freezeframe.capture.folder.card_folder import CardFolder
 from freezeframe.decoders.tap.event_log import EventLog, decode_log, entry_text, log_table
 from freezeframe.gui.desktop.progress import Progress
-from freezeframe.gui.desktop.sources.analysis_tracks import result_tables, result_tracks
+from freezeframe.gui.desktop.sources.analysis_tables import result_tables
 from freezeframe.gui.desktop.sources.capture import facts_of
-from freezeframe.gui.desktop.sources.capture_tracks import by_source, finding_track
 from freezeframe.gui.desktop.sources.opened import Opened, Part, Table
-from freezeframe.gui.desktop.sources.slices import (
-    classes_by_appearance,
-    rows_by_time,
-    slices_of_rows,
-)
-from freezeframe.gui.desktop.timeline.tracks import SliceTrack, StateTrack, Track
 from freezeframe.gui.moments import card_freeze
 from freezeframe.gui.text import folder_title
+from freezeframe.gui.tracks.analysis import result_tracks
+from freezeframe.gui.tracks.card import logged_tracks, packet_tracks, word_tracks
+from freezeframe.gui.tracks.recording import Made, finding_track
 
-Int64 = npt.NDArray[np.int64]
-Made = tuple[Track, str | None]
-
-_NOT_WORDS = ("SUM", "MARK", "TIME", "reserved")
-_VERDICTS = ("good", "bad", "no verdict", "not all recorded")
 _DOCS = {
     "packets": "packets as they crossed each tap, with what their format says",
     "words": "every record of lane 0 of every tap, as read",
@@ -224,119 +212,13 @@ def _explained(key: str, name: str, view: CardsView) -> Part:
 def _tracks(key: str, name: str, view: CardsView, tables: dict[str, Table]) -> Iterator[Made]:
     packets, words = tables["packets"].frame, tables["words"].frame
     for card in view.cards:
-        for end in card.streams.values():
-            if not card.placed(end.tap):
-                continue
-            source = card.source(end.tap)
-            doc = end.tap.said.doc
-            covered = view.coverage.of(source)
-            for track, table in (
-                *_packets(key, name, source, packets, doc),
-                *_words(key, name, source, words),
-            ):
-                yield replace(track, coverage=covered), table
+        below = {
+            made[0].key.rpartition("/")[2]: made for made in word_tracks(key, name, card, words)
+        }
+        for tap, track in packet_tracks(key, name, card, packets):
+            yield track, "packets"
+            under = below.get(card.source(card.streams[tap].tap))
+            if under is not None:
+                yield under
     if "events" in tables:
-        ends = [freeze.t_ps for card in view.cards if (freeze := card_freeze(card)) is not None]
-        yield from _logged(key, name, tables["events"].frame, max(ends, default=0))
-
-
-def _packets(key: str, name: str, source: str, table: pd.DataFrame, doc: str) -> Iterator[Made]:
-    rows = np.flatnonzero((table["source"] == source).to_numpy()).astype(np.int64)
-    if not len(rows):
-        return
-    verdict = table["verdict"].astype(str).to_numpy()
-    error = table["error"].astype(str).to_numpy()
-    bad = verdict == "bad"
-    colour = np.select([bad, verdict == "good", error != ""], [1, 0, 3], 2).astype(np.uint8)
-    number, size_B = table["number"].to_numpy(), table["wire_B"].to_numpy()
-    known = rows[table["t_unc_ps"].to_numpy()[rows] >= 0]
-    yield (
-        slices_of_rows(
-            SliceTrack,
-            table["t_ps"].to_numpy(),
-            table["t_end_ps"].to_numpy(),
-            known,
-            key=f"{key}/packets/{source}",
-            name=f"{source} packets",
-            source=name,
-            columns={"colour": colour, "error": bad},
-            classes=_VERDICTS,
-            label=lambda row: f"{number[row]} {size_B[row]} B",
-            note=f"Packets as they crossed {source}; one that fails a check is in error. {doc}".strip(),
-        ),
-        "packets",
-    )
-
-
-def _words(key: str, name: str, source: str, table: pd.DataFrame) -> Iterator[Made]:
-    kinds = table["kind"].astype(str).to_numpy()
-    mine = (table["source"] == source).to_numpy() & ~np.isin(kinds, _NOT_WORDS)
-    mine &= table["t_unc_ps"].to_numpy() >= 0
-    if not mine.any():
-        return
-    starts, data = table["t_ps"].to_numpy(), table["data"].to_numpy()
-    order = rows_by_time(starts, np.flatnonzero(mine).astype(np.int64))
-    begin = starts[order]
-    end = np.maximum(table["t_end_ps"].to_numpy()[order], begin)
-    # Where two are closer than they last (a clock that drifted), to the next.
-    end[:-1] = np.maximum(begin[:-1], np.minimum(end[:-1], begin[1:]))
-    classes, colour = classes_by_appearance(kinds[order])
-    yield (
-        SliceTrack(
-            key=f"{key}/words/{source}",
-            name=f"{source} words",
-            source=name,
-            t_ps=begin,
-            t_end_ps=end,
-            rows=order,
-            colour=colour,
-            classes=classes,
-            label=lambda item: f"{int(data[order[item]]) & (1 << 64) - 1:016x}",
-            note=f"Every record of a word at {source}, lane 0, as read.",
-        ),
-        "words",
-    )
-
-
-def _logged(key: str, name: str, table: pd.DataFrame, end_ps: int) -> Iterator[Made]:
-    """One track for each event, and one for each state machine; its last state holds to ``end_ps`` at least."""
-    starts = table["t_ps"].to_numpy()
-    kinds, names = table["kind"].astype(str).to_numpy(), table["name"].astype(str).to_numpy()
-    sources, states = table["source"].astype(str).to_numpy(), table["state"].astype(str).to_numpy()
-    value = table["value"].to_numpy()
-    for source, rows in by_source(table):
-        for what in dict.fromkeys(names[rows].tolist()):
-            mine = rows[(names[rows] == what) & (kinds[rows] != "state")]
-            device = sources[rows[0]].partition(".")[0]
-            if len(mine):
-                yield (
-                    slices_of_rows(
-                        SliceTrack,
-                        starts,
-                        rows=mine,
-                        key=f"{key}/events/{source}/{what}",
-                        name=f"{device} {what or 'log'}",
-                        source=name,
-                        columns={"error": kinds != "event"},
-                        label=lambda row: names[row] if value[row] < 0 else f"{value[row]:#x}",
-                        note=f"When {what} was logged, with its value; what was lost is in error.",
-                    ),
-                    "events",
-                )
-            held = rows_by_time(starts, rows[(names[rows] == what) & (kinds[rows] == "state")])
-            if len(held):
-                classes, colour = classes_by_appearance(states[held])
-                yield (
-                    StateTrack(
-                        key=f"{key}/state/{source}/{what}",
-                        name=f"{device} {what}",
-                        source=name,
-                        t_ps=starts[held],
-                        rows=held,
-                        state=colour,
-                        names=classes,
-                        end_ps=max(int(starts.max()), end_ps),
-                        note=f"State machine {what}; before its first entry the state is not known.",
-                    ),
-                    "events",
-                )
+        yield from logged_tracks(key, name, view.cards, tables["events"].frame)

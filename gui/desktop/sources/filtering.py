@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from freezeframe.gui.desktop.timeline.tracks import IntervalTrack, MarkTrack, SliceTrack, Track
+from freezeframe.gui.tracks.tracks import IntervalTrack, MarkTrack, SliceTrack, Track
 
 Bools = npt.NDArray[np.bool_]
 Int64 = npt.NDArray[np.int64]

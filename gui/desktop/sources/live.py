@@ -22,7 +22,7 @@ from freezeframe.capture.counters.sources import open_source
 from freezeframe.gui.card_actions import arm, freeze, pull_into
 from freezeframe.gui.desktop.progress import Progress
 from freezeframe.gui.desktop.sources.opened import Opened, Part, Table
-from freezeframe.gui.desktop.timeline.tracks import MarkTrack, SeriesTrack, Track
+from freezeframe.gui.tracks.tracks import MarkTrack, SeriesTrack, Track
 
 _NS_PS = 1000
 _KEPT = 36_000  # samples of a series: an hour at ten a second; older ones are let go

@@ -22,7 +22,7 @@ from freezeframe.capture.folder import CaptureFolder
 from freezeframe.decoders.trace.coverage import Coverage
 from freezeframe.decoders.trace.decode import Trace
 from freezeframe.gui.desktop.evidence import AROUND_PS
-from freezeframe.gui.desktop.timeline.tracks import IntervalTrack, MarkTrack, SliceTrack, Track
+from freezeframe.gui.tracks.tracks import IntervalTrack, MarkTrack, SliceTrack, Track
 
 _FILE_ENDS = ("before the file begins", "the file ends here")
 SourceKind = Literal["capture", "samples", "packets", "live"]

@@ -28,12 +28,12 @@ from freezeframe.decoders.net.tcp_code import connection_table, event_table
 from freezeframe.decoders.net.tcp_streams import TcpStreams
 from freezeframe.gui.desktop.evidence import AROUND_PS
 from freezeframe.gui.desktop.progress import Progress
-from freezeframe.gui.desktop.sources.capture_tracks import finding_track
 from freezeframe.gui.desktop.sources.opened import Opened, Part, Table
-from freezeframe.gui.desktop.sources.slices import MOST_CLASSES, slices_of_rows
-from freezeframe.gui.desktop.timeline.lanes import split_lanes
-from freezeframe.gui.desktop.timeline.tracks import SeriesTrack, SliceTrack, Track
 from freezeframe.gui.text import folder_title, plural
+from freezeframe.gui.tracks.lanes import split_lanes
+from freezeframe.gui.tracks.recording import finding_track
+from freezeframe.gui.tracks.slices import MOST_CLASSES, slices_of_rows
+from freezeframe.gui.tracks.tracks import SeriesTrack, SliceTrack, Track
 
 MOST_ROWS = 2_000_000
 """Of all tables together: about half a gigabyte. What comes later is not in the tables and on the tracks."""

@@ -21,10 +21,10 @@ from freezeframe.decoders.run import decode_file
 from freezeframe.decoders.spec import layers_of
 from freezeframe.gui.desktop.progress import Progress
 from freezeframe.gui.desktop.sources.opened import Opened, Part, Table
-from freezeframe.gui.desktop.sources.slices import classes_by_appearance, slices_of_rows
-from freezeframe.gui.desktop.timeline.lanes import split_lanes
-from freezeframe.gui.desktop.timeline.tracks import BusTrack, SliceTrack, Track, WaveTrack
 from freezeframe.gui.text import folder_title
+from freezeframe.gui.tracks.lanes import split_lanes
+from freezeframe.gui.tracks.slices import classes_by_appearance, slices_of_rows
+from freezeframe.gui.tracks.tracks import BusTrack, SliceTrack, Track, WaveTrack
 
 MOST_CHANNELS = 2 * PLANE_CHANNELS
 

@@ -17,14 +17,14 @@ from freezeframe.gui.desktop.timeline.builder import Builder
 from freezeframe.gui.desktop.timeline.gutter import draw_gutter
 from freezeframe.gui.desktop.timeline.layout import GroupLine, Layout, Row
 from freezeframe.gui.desktop.timeline.overlay import RULER_PX, draw_overlay, draw_ruler
-from freezeframe.gui.desktop.timeline.palette import DARK, THEMES, Theme
 from freezeframe.gui.desktop.timeline.prepared import Prepared
 from freezeframe.gui.desktop.timeline.raster import Raster
 from freezeframe.gui.desktop.timeline.scene import GUTTER_PX, Overlay, Scene
 from freezeframe.gui.desktop.timeline.scroll_strip import STRIP_PX, ScrollStrip
-from freezeframe.gui.desktop.timeline.tracks import SeriesTrack, Track
 from freezeframe.gui.desktop.timeline.window import Window
 from freezeframe.gui.desktop.workers import delayed
+from freezeframe.gui.palette import DARK, THEMES, Theme
+from freezeframe.gui.tracks.tracks import SeriesTrack, Track
 
 _REFRESH_MS = (
     40  # pictures while a pyramid grows: often enough to see, seldom enough to cost nothing

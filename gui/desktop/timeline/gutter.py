@@ -10,8 +10,8 @@ from freezeframe.gui.desktop.timeline.overlay import RULER_PX
 from freezeframe.gui.desktop.timeline.prepared import Prepared
 from freezeframe.gui.desktop.timeline.raster import value_range
 from freezeframe.gui.desktop.timeline.scene import Overlay, Scene
-from freezeframe.gui.desktop.timeline.tracks import SeriesTrack
 from freezeframe.gui.text import printable
+from freezeframe.gui.tracks.tracks import SeriesTrack
 
 _LINE_PX = 15
 _PREFIXES = ((1e12, "T"), (1e9, "G"), (1e6, "M"), (1e3, "k"))

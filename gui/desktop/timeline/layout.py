@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 
-from freezeframe.gui.desktop.timeline.tracks import (
+from freezeframe.gui.tracks.tracks import (
     BusTrack,
     IntervalTrack,
     MarkTrack,

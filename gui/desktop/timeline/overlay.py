@@ -9,8 +9,8 @@ from freezeframe.capture.time_text import format_ps
 from freezeframe.gui.desktop.timeline.glyphs import label_font
 from freezeframe.gui.desktop.timeline.layout import GROUP_PX
 from freezeframe.gui.desktop.timeline.scene import LABEL_PX, Overlay, Scene, pixels_hit
-from freezeframe.gui.desktop.timeline.tracks import MarkTrack
 from freezeframe.gui.text import printable
+from freezeframe.gui.tracks.tracks import MarkTrack
 
 FLAGS_PX = 20  # names of cursors and the times between them
 RULER_PX = FLAGS_PX + 24

@@ -10,7 +10,7 @@ from PyQt6.QtWidgets import QSizePolicy, QWidget
 
 from freezeframe.capture.time_text import format_ps
 from freezeframe.decoders.trace.coverage import Coverage
-from freezeframe.gui.desktop.timeline.palette import DARK, Theme
+from freezeframe.gui.palette import DARK, Theme
 from freezeframe.gui.text import printable
 
 _LINE_PX = 4  # a memory

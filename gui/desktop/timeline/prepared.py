@@ -11,9 +11,12 @@ from collections.abc import Callable, Container
 import numpy as np
 
 from freezeframe.capture.errors import FreezeframeError
-from freezeframe.capture.time_text import format_ps
 from freezeframe.gui.desktop.timeline.positions import Selection
-from freezeframe.gui.desktop.timeline.tracks import (
+from freezeframe.gui.plots.pyramid import SeriesColumns, SeriesPyramid
+from freezeframe.gui.plots.slices import SliceColumns, SlicePyramid, WaveColumns, WavePyramid
+from freezeframe.gui.text import printable
+from freezeframe.gui.tracks.said import is_wrong, tip_of
+from freezeframe.gui.tracks.tracks import (
     BusTrack,
     MarkTrack,
     SeriesTrack,
@@ -23,9 +26,6 @@ from freezeframe.gui.desktop.timeline.tracks import (
     WaveTrack,
     roles_of,
 )
-from freezeframe.gui.plots.pyramid import SeriesColumns, SeriesPyramid
-from freezeframe.gui.plots.slices import SliceColumns, SlicePyramid, WaveColumns, WavePyramid
-from freezeframe.gui.text import printable
 
 Columns = SeriesColumns | SliceColumns | WaveColumns
 
@@ -138,24 +138,12 @@ class Prepared:
         return text
 
     def tip(self, item: int) -> str:
-        """Return what is shown when the mouse rests on an item: plain text, several lines."""
-        track = self.track
-        start, end = int(track.t_ps[item]), track.end_of(item)
-        lines = [printable(track.name), self.label(item), format_ps(start)]
-        if end > start:
-            lines[-1] += f" .. {format_ps(end)}  ({format_ps(end - start)})"
-        if isinstance(track, MarkTrack) and track.unc_ps is not None and track.unc_ps[item]:
-            lines[-1] += f"  ± {format_ps(int(track.unc_ps[item]))}"
-        if self.is_wrong(item):
-            lines.append("in error")
-        if track.tip is not None:
-            lines += [printable(line) for line in track.tip(item).split("\n")]
-        return "\n".join(line for line in lines if line)
+        """Return what is shown when the mouse rests on an item."""
+        return tip_of(self.track, item)
 
     def is_wrong(self, item: int) -> bool:
         """Return whether an item is marked as an error."""
-        error = getattr(self.track, "error", None)
-        return error is not None and bool(error[item])
+        return is_wrong(self.track, item)
 
     def selection(self, item: int) -> Selection:
         """Return an item as a selection."""

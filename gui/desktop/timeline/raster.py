@@ -16,10 +16,13 @@ from freezeframe.gui.desktop.timeline.paint_kernels import (
     paint_slices,
     paint_wave,
 )
-from freezeframe.gui.desktop.timeline.palette import mixed
 from freezeframe.gui.desktop.timeline.prepared import Prepared
 from freezeframe.gui.desktop.timeline.scene import LABEL_PX, Scene, pixels_hit
-from freezeframe.gui.desktop.timeline.tracks import (
+from freezeframe.gui.palette import mixed
+from freezeframe.gui.plots.pyramid import SeriesColumns
+from freezeframe.gui.plots.slices import SliceColumns, WaveColumns
+from freezeframe.gui.text import printable
+from freezeframe.gui.tracks.tracks import (
     BusTrack,
     IntervalTrack,
     MarkTrack,
@@ -27,9 +30,6 @@ from freezeframe.gui.desktop.timeline.tracks import (
     StateTrack,
     WaveTrack,
 )
-from freezeframe.gui.plots.pyramid import SeriesColumns
-from freezeframe.gui.plots.slices import SliceColumns, WaveColumns
-from freezeframe.gui.text import printable
 
 Image = npt.NDArray[np.uint32]
 
@@ -212,7 +212,7 @@ class Raster:
             self._pixels[max(below - half, 0) : max(below + half, 0), self._px(4) : cells] = (
                 _opaque(ground)
             )
-            self._write(self._px(6), below, self._px(260), text, theme.role("warn"))
+            self._write(self._px(6), below, self._px(260), text, theme.text)
 
     def _paint_marks(
         self, scene: Scene, row: Row, prepared: Prepared, top: int, bottom: int
@@ -239,7 +239,7 @@ class Raster:
             if not row.collapsed:
                 pad = self._px(8)
                 self._write(
-                    x + pad, (top + bottom) // 2, room - pad - 2, prepared.label(item), colour
+                    x + pad, (top + bottom) // 2, room - pad - 2, prepared.label(item), theme.text
                 )
 
     def _reason(

@@ -9,11 +9,11 @@ import numpy as np
 import numpy.typing as npt
 
 from freezeframe.gui.desktop.timeline.layout import GroupLine, Row
-from freezeframe.gui.desktop.timeline.palette import Theme
 from freezeframe.gui.desktop.timeline.positions import Cursor, Selection
 from freezeframe.gui.desktop.timeline.prepared import Prepared
-from freezeframe.gui.desktop.timeline.tracks import Track
 from freezeframe.gui.desktop.timeline.window import AxisLabels, Window, axis_labels
+from freezeframe.gui.palette import Theme
+from freezeframe.gui.tracks.tracks import Track
 
 PAD_PX = 3  # free above and below what a row shows
 LABEL_PX = 11  # font size inside slices

@@ -6,7 +6,7 @@ from PyQt6.QtCore import Qt
 from PyQt6.QtGui import QColor, QPainter, QPaintEvent
 from PyQt6.QtWidgets import QScrollBar, QStyle, QStyleOptionSlider, QWidget
 
-from freezeframe.gui.desktop.timeline.palette import DARK, Theme, mixed
+from freezeframe.gui.palette import DARK, Theme, mixed
 
 STRIP_PX = 14
 

@@ -12,20 +12,20 @@ from PyQt6.QtGui import QBrush, QColor, QFontMetricsF, QPainter, QPen, QPolygonF
 
 from freezeframe.gui.desktop.timeline.glyphs import label_font
 from freezeframe.gui.desktop.timeline.layout import Row
-from freezeframe.gui.desktop.timeline.palette import mixed
 from freezeframe.gui.desktop.timeline.prepared import Prepared
 from freezeframe.gui.desktop.timeline.raster import value_range
 from freezeframe.gui.desktop.timeline.scene import LABEL_PX, Scene
-from freezeframe.gui.desktop.timeline.tracks import (
+from freezeframe.gui.palette import mixed
+from freezeframe.gui.plots.pyramid import SeriesColumns
+from freezeframe.gui.plots.slices import NOTHING, SliceColumns, WaveColumns
+from freezeframe.gui.text import printable
+from freezeframe.gui.tracks.tracks import (
     BusTrack,
     MarkTrack,
     SeriesTrack,
     StateTrack,
     WaveTrack,
 )
-from freezeframe.gui.plots.pyramid import SeriesColumns
-from freezeframe.gui.plots.slices import NOTHING, SliceColumns, WaveColumns
-from freezeframe.gui.text import printable
 
 _SHORTEST_PX = 26
 
@@ -190,7 +190,7 @@ def _draw_series(
             text = track.limit_label or "limit"
             room = QFontMetricsF(painter.font()).horizontalAdvance(text) + 4
             painter.fillRect(QRectF(4, at[0], room, 14), QColor(ground))
-            _text(painter, 6, *at, 260, text, warn)
+            _text(painter, 6, *at, 260, text, scene.theme.text)
 
 
 def _draw_wave(
@@ -225,7 +225,7 @@ def _draw_marks(painter: QPainter, scene: Scene, row: Row, prepared: Prepared) -
         painter.fillRect(QRectF(x, top, 5, 5), QColor(colour))
         room = (places[number + 1] if number + 1 < len(places) else scene.width) - x - 10
         if not row.collapsed:
-            _text(painter, x + 8, top, bottom, room, prepared.label(item), colour)
+            _text(painter, x + 8, top, bottom, room, prepared.label(item), scene.theme.text)
 
 
 def _text(

@@ -20,7 +20,7 @@ from freezeframe.capture.recorder.pull import pull
 from freezeframe.capture.registers.access import open_devices
 from freezeframe.emulator.target import EmulatorTarget
 from freezeframe.gui.desktop.start import check_desktop
-from freezeframe.gui.desktop.theme import Theme
+from freezeframe.gui.palette import ThemeName
 from tests.gui.desktop.captures import emulated
 
 if TYPE_CHECKING:
@@ -35,7 +35,7 @@ _UNTIL_PS = 240_000_000  # the good run is frozen about when the bad one freezes
 _LIMIT_PS = 20_000_000_000
 
 
-def take(app: QApplication, capture: Path, place: Path, theme: Theme) -> None:
+def take(app: QApplication, capture: Path, place: Path, theme: ThemeName) -> None:
     """Show a capture with its first finding chosen, and save what the display shows.
 
     Raises:
@@ -73,7 +73,7 @@ def take_comparison(app: QApplication, good: Path, bad: Path, place: Path) -> No
     save(app, window, place)
 
 
-def _opened(app: QApplication, captures: Sequence[Path], theme: Theme) -> MainWindow:
+def _opened(app: QApplication, captures: Sequence[Path], theme: ThemeName) -> MainWindow:
     from freezeframe.gui.desktop.window import MainWindow
     from freezeframe.gui.desktop.workspace import Workspace
 

@@ -20,8 +20,8 @@ from freezeframe.gui.desktop.export_selection import export_stretch, formats_for
 from freezeframe.gui.desktop.inspection import inspect_place
 from freezeframe.gui.desktop.progress import Progress
 from freezeframe.gui.desktop.sources.opened import Opened, Place
-from freezeframe.gui.desktop.timeline.tracks import SliceTrack
 from freezeframe.gui.desktop.window import MainWindow
+from freezeframe.gui.tracks.tracks import SliceTrack
 from tests.campaign.card_model import SHAPES
 from tests.decoders.tap.test_event_log import LOG
 from tests.decoders.tap.test_event_log import recording as logged

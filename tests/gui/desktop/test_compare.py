@@ -16,8 +16,8 @@ from freezeframe.decoders.trace.decode import decode_capture
 from freezeframe.gui.desktop.export_selection import _cut
 from freezeframe.gui.desktop.pairing import Pairs, pair_packets, pair_tracks
 from freezeframe.gui.desktop.sources.opened import Place
-from freezeframe.gui.desktop.timeline.tracks import MarkTrack, SliceTrack, Track
 from freezeframe.gui.desktop.window import MainWindow
+from freezeframe.gui.tracks.tracks import MarkTrack, SliceTrack, Track
 from tests.analyzers.bench_pair import Pair
 from tests.analyzers.run_diff.test_run_diff import workload
 from tests.gui.desktop.conftest import WAIT_MS, click, settle, wait_loaded

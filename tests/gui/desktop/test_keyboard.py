@@ -151,12 +151,11 @@ def test_both_themes_have_texts_that_can_be_read(window: MainWindow) -> None:
     """WCAG 2.1 clause 1.4.6: a contrast of 7 to 1; 4.5 to 1 (1.4.3) for hints."""
     from PyQt6.QtGui import QPalette
 
-    from freezeframe.gui.desktop.theme import THEMES
-    from freezeframe.gui.desktop.timeline.palette import contrast
+    from freezeframe.gui.palette import THEMES, contrast
 
     roles = QPalette.ColorRole
-    for theme in THEMES:
-        window.set_theme(theme)
+    for theme in THEMES.values():
+        window.set_theme(theme.name)
         palette = QApplication.palette()
 
         def colour(role: QPalette.ColorRole, palette: QPalette = palette) -> int:
@@ -170,4 +169,4 @@ def test_both_themes_have_texts_that_can_be_read(window: MainWindow) -> None:
             (roles.HighlightedText, roles.Highlight, 4.5),
             (roles.PlaceholderText, roles.Base, 4.5),
         ):
-            assert contrast(colour(text), colour(ground)) >= least, (theme, text.name)
+            assert contrast(colour(text), colour(ground)) >= least, (theme.name, text.name)

@@ -13,8 +13,8 @@ from freezeframe.capture.counters.contract import Counter, Sample
 from freezeframe.capture.counters.reader import SourceReader
 from freezeframe.capture.errors import TargetError
 from freezeframe.gui.desktop.sources.live import LiveSource
-from freezeframe.gui.desktop.timeline.tracks import SeriesTrack
 from freezeframe.gui.desktop.window import MainWindow
+from freezeframe.gui.tracks.tracks import SeriesTrack
 from tests.gui.desktop.conftest import WAIT_MS, MakeWindow
 
 

@@ -7,7 +7,7 @@ import pytest
 
 from freezeframe.capture.errors import InputError
 from freezeframe.gui.desktop.measure import measure
-from freezeframe.gui.desktop.timeline.tracks import (
+from freezeframe.gui.tracks.tracks import (
     BusTrack,
     SeriesTrack,
     SliceTrack,

@@ -10,8 +10,8 @@ from pytestqt.qtbot import QtBot
 
 from freezeframe.gui.desktop.progress import Progress
 from freezeframe.gui.desktop.sources.packets import load_packets
-from freezeframe.gui.desktop.timeline.tracks import SeriesTrack, SliceTrack
 from freezeframe.gui.desktop.window import MainWindow
+from freezeframe.gui.tracks.tracks import SeriesTrack, SliceTrack
 from tests.capture.packets import build
 from tests.decoders.iwarp.breaches import break_stream
 from tests.gui.desktop.conftest import settle, wait_loaded

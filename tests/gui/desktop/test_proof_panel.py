@@ -14,7 +14,7 @@ from pytestqt.qtbot import QtBot
 
 from freezeframe.gui.desktop.proofs import Proof
 from freezeframe.gui.desktop.window import MainWindow
-from freezeframe.gui.plots.look import DARK, LIGHT
+from freezeframe.gui.palette import DARK, LIGHT
 from freezeframe.gui.plots.picture import picture_png, picture_svg
 from freezeframe.gui.plots.styled import look_of
 from freezeframe.gui.plots.svg import Shape
@@ -76,12 +76,12 @@ def test_the_danger_colour_stands_where_the_drawing_says_that_something_is_broke
         (x1, y1), (x2, y2) = shape.points
         # Of a rectangle the middle of its upper edge, of a line its own.
         x, y = (x1 + x2) / 2, (y1 if shape.kind == "rect" else (y1 + y2) / 2)
-        assert is_near(shown, x * ratio, y * ratio, DARK["bad"]), shape
+        assert is_near(shown, x * ratio, y * ratio, DARK.css()["error"]), shape
     whole = [shape for shape in proof.shapes if shape.css == "box"]
     assert whole
     for shape in whole:
         (x1, y1), (x2, _) = shape.points
-        assert not is_near(shown, (x1 + x2) / 2 * ratio, y1 * ratio, DARK["bad"]), shape
+        assert not is_near(shown, (x1 + x2) / 2 * ratio, y1 * ratio, DARK.css()["error"]), shape
 
 
 def test_qt_paints_what_the_svg_of_the_same_drawings_shows(
@@ -97,9 +97,11 @@ def test_qt_paints_what_the_svg_of_the_same_drawings_shows(
     height = min(len(mine), len(other))
     assert abs(len(mine) - len(other)) <= 1
     differ = np.abs(mine[:height] - other[:height]).max(axis=2) > 96
-    ink = (other[:height] != rgb(LIGHT["page"])).any(axis=2)
+    ink = (other[:height] != rgb(LIGHT.css()["background"])).any(axis=2)
     assert differ.sum() < 0.1 * ink.sum()
-    red = [(np.abs(one - rgb(LIGHT["bad"])).max(axis=2) < 24).sum() for one in (mine, other)]
+    red = [
+        (np.abs(one - rgb(LIGHT.css()["error"])).max(axis=2) < 24).sum() for one in (mine, other)
+    ]
     assert red[0] == pytest.approx(red[1], rel=0.1)
 
 
@@ -128,7 +130,9 @@ def test_the_pictures_follow_the_chosen_finding_the_theme_and_the_room(
     assert proved(qtbot, window).title.endswith("other.ff: payload-bit-flip")
     for theme, colours in (("light", LIGHT), ("dark", DARK)):
         window.set_theme("light" if theme == "light" else "dark")
-        assert (pixels(window.proof.pages.grab().toImage())[2, 2] == rgb(colours["page"])).all()
+        assert (
+            pixels(window.proof.pages.grab().toImage())[2, 2] == rgb(colours.css()["background"])
+        ).all()
     before = window.proof.pages.width()
     window.resize(window.width() + 300, window.height())
     qtbot.waitUntil(lambda: window.proof.pages.width() > before, timeout=WAIT_MS)
@@ -174,10 +178,14 @@ def test_without_a_finding_the_panel_says_what_to_do(window: MainWindow) -> None
 
 def test_of_two_rules_for_a_mark_the_more_exact_one_holds() -> None:
     plain, broken = look_of("rect", "box", "light"), look_of("rect", "box broken", "light")
-    assert (plain.stroke, plain.width) == (LIGHT["quiet"], 1.2)
-    assert (broken.stroke, broken.width, broken.fill) == (LIGHT["bad"], 3.0, LIGHT["bad-soft"])
-    assert look_of("rect", "packet thin", "light").stroke is None  # !important
-    assert look_of("text", "inside bad", "light").fill == LIGHT["bad-text"]
+    assert (plain.stroke, plain.width) == (LIGHT.css()["dim"], 1.2)
+    assert (broken.stroke, broken.width, broken.fill) == (
+        LIGHT.css()["error"],
+        3.0,
+        LIGHT.css()["error-soft"],
+    )
+    assert look_of("rect", "a thin", "light").stroke is None  # !important
+    assert look_of("text", "inside error", "light").fill == LIGHT.css()["on-error"]
     assert look_of("line", "way lost", "dark").dash == (5.0, 3.0)
     label = look_of("text", "marklabel finding", "dark")
     assert (label.halo, label.bold, label.font_px) == (True, True, 12.0)

@@ -25,9 +25,9 @@ from freezeframe.gui.desktop.application import prepare_process
 from freezeframe.gui.desktop.panels.table_model import PAGE_ROWS, FrameModel
 from freezeframe.gui.desktop.progress import Progress
 from freezeframe.gui.desktop.sources.opened import Opened, Table
-from freezeframe.gui.desktop.timeline.tracks import SliceTrack
 from freezeframe.gui.desktop.window import MainWindow
 from freezeframe.gui.desktop.workers import Jobs
+from freezeframe.gui.tracks.tracks import SliceTrack
 from tests.gui.desktop.conftest import WAIT_MS, click, settle, wait_loaded
 from tests.gui.desktop.watchdog import Watchdog
 

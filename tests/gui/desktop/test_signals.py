@@ -25,8 +25,8 @@ from freezeframe.gui.desktop.decoder_choice import (
     written_spec,
 )
 from freezeframe.gui.desktop.panels.decoder_dialog import DecoderDialog
-from freezeframe.gui.desktop.timeline.tracks import BusTrack, SliceTrack, WaveTrack
 from freezeframe.gui.desktop.window import MainWindow
+from freezeframe.gui.tracks.tracks import BusTrack, SliceTrack, WaveTrack
 from tests.gui.desktop.conftest import click, settle, wait_loaded
 
 FRAMES = (

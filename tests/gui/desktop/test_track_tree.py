@@ -5,7 +5,6 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from freezeframe.gui.desktop.timeline.tracks import MarkTrack, SeriesTrack, SliceTrack, Track
 from freezeframe.gui.desktop.track_tree import (
     MOST_OPEN,
     PRESETS,
@@ -13,11 +12,12 @@ from freezeframe.gui.desktop.track_tree import (
     about,
     found,
     group_name,
-    legend_of,
     offered,
     opened_by,
     tree_of,
 )
+from freezeframe.gui.tracks.said import legend_of
+from freezeframe.gui.tracks.tracks import MarkTrack, SeriesTrack, SliceTrack, Track
 
 
 def one(key: str, name: str = "", items: int = 1) -> Track:

@@ -197,7 +197,7 @@ def test_it_begins_at_the_time_it_is_given_and_chooses_the_finding_there(
 def test_names_of_any_length_and_kind_are_shown_as_text(qtbot: QtBot, window: MainWindow) -> None:
     import numpy as np
 
-    from freezeframe.gui.desktop.timeline.tracks import SliceTrack
+    from freezeframe.gui.tracks.tracks import SliceTrack
 
     name = "<b>&\x1b[31m\u202e" + "x" * 300
     t_ps = np.array([0], np.int64)

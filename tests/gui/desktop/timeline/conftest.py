@@ -11,8 +11,8 @@ os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")  # before Qt is imported
 
 from pytestqt.qtbot import QtBot
 
-from freezeframe.gui.desktop.timeline.tracks import Track
 from freezeframe.gui.desktop.timeline.view import TimelineView
+from freezeframe.gui.tracks.tracks import Track
 
 Shown = Callable[[Sequence[Track]], TimelineView]
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from freezeframe.gui.desktop.timeline.tracks import SliceTrack
+from freezeframe.gui.tracks.tracks import SliceTrack
 
 Int64 = npt.NDArray[np.int64]
 

@@ -11,9 +11,10 @@ import pytest
 from PyQt6.QtCore import QPoint
 
 from freezeframe.decoders.trace.coverage import Coverage, Hole
-from freezeframe.gui.desktop.timeline.palette import DARK, LIGHT, contrast
 from freezeframe.gui.desktop.timeline.scene import GUTTER_PX
-from freezeframe.gui.desktop.timeline.tracks import (
+from freezeframe.gui.desktop.timeline.view import TimelineView
+from freezeframe.gui.palette import DARK, LIGHT, contrast
+from freezeframe.gui.tracks.tracks import (
     BusTrack,
     IntervalTrack,
     SeriesTrack,
@@ -22,7 +23,6 @@ from freezeframe.gui.desktop.timeline.tracks import (
     Track,
     WaveTrack,
 )
-from freezeframe.gui.desktop.timeline.view import TimelineView
 from tests.gui.desktop.timeline.hands import move
 
 Shown = Callable[[Sequence[Track]], TimelineView]

@@ -13,12 +13,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from freezeframe.capture.errors import InputError
-from freezeframe.gui.desktop.timeline.lanes import lanes_of, split_lanes
 from freezeframe.gui.desktop.timeline.layout import COLLAPSED_PX, HEADING_PX, Layout
-from freezeframe.gui.desktop.timeline.palette import DARK, LIGHT, ROLES, Theme, contrast
 from freezeframe.gui.desktop.timeline.positions import Cursor, Cursors
 from freezeframe.gui.desktop.timeline.saved import ViewState
-from freezeframe.gui.desktop.timeline.tracks import (
+from freezeframe.gui.tracks.lanes import lanes_of, split_lanes
+from freezeframe.gui.tracks.tracks import (
     BusTrack,
     MarkTrack,
     SeriesTrack,
@@ -36,8 +35,8 @@ WORDS: Any = TWO
 def test_tracks_can_be_used_where_there_is_no_qt() -> None:
     code = (
         "import sys; sys.modules['PyQt6'] = None\n"
-        "import freezeframe.gui.desktop.timeline.tracks, freezeframe.gui.desktop.timeline.palette\n"
-        "import freezeframe.gui.desktop.timeline.lanes, freezeframe.gui.desktop.timeline.prepared\n"
+        "import freezeframe.gui.tracks.recording, freezeframe.gui.tracks.analysis, freezeframe.gui.tracks.card\n"
+        "import freezeframe.gui.tracks.lanes, freezeframe.gui.desktop.timeline.prepared\n"
         "import freezeframe.gui.plots.pyramid, freezeframe.gui.plots.slices\n"
     )
     subprocess.run([sys.executable, "-c", code], check=True)
@@ -123,65 +122,6 @@ def test_a_lane_keeps_the_rows_labels_and_errors_of_its_slices() -> None:
 
 # Machado, Oliveira, Fernandes, "A Physiologically-based Model for Simulation of Color Vision
 # Deficiency" (2009), table 1, severity 1.0: protanopia, deuteranopia, tritanopia
-_SEEN = {
-    "usual": np.eye(3),
-    "protanopia": np.array(
-        [
-            [0.152286, 1.052583, -0.204868],
-            [0.114503, 0.786281, 0.099216],
-            [-0.003882, -0.048116, 1.051998],
-        ]
-    ),
-    "deuteranopia": np.array(
-        [
-            [0.367322, 0.860646, -0.227968],
-            [0.280085, 0.672501, 0.047413],
-            [-0.011820, 0.042940, 0.968881],
-        ]
-    ),
-    "tritanopia": np.array(
-        [
-            [1.255528, -0.076749, -0.178779],
-            [-0.078411, 0.930809, 0.147602],
-            [0.004733, 0.691367, 0.303900],
-        ]
-    ),
-}
-
-
-def _lab(colour: int, eye: str) -> Any:
-    channels = np.array([(colour >> s & 255) / 255 for s in (16, 8, 0)])
-    linear = np.where(channels <= 0.04045, channels / 12.92, ((channels + 0.055) / 1.055) ** 2.4)
-    r, g, b = np.clip(_SEEN[eye] @ linear, 0, 1)
-    xyz = np.array(
-        [
-            0.4124 * r + 0.3576 * g + 0.1805 * b,
-            0.2126 * r + 0.7152 * g + 0.0722 * b,
-            0.0193 * r + 0.1192 * g + 0.9505 * b,
-        ]
-    ) / [0.9505, 1.0, 1.089]
-    f = np.where(xyz > 0.008856, np.cbrt(xyz), 7.787 * xyz + 16 / 116)
-    return np.array([116 * f[1] - 16, 500 * (f[0] - f[1]), 200 * (f[1] - f[2])])
-
-
-@pytest.mark.parametrize("eye", _SEEN)
-@pytest.mark.parametrize("theme", [DARK, LIGHT], ids=lambda theme: theme.name)
-def test_an_error_looks_unlike_every_class_to_every_eye(theme: Theme, eye: str) -> None:
-    error = _lab(theme.role("error"), eye)
-    for role in ROLES:
-        if role not in ("error", "warn"):
-            assert np.linalg.norm(_lab(theme.role(role), eye) - error) > 12, role  # 2.3: just seen
-
-
-@pytest.mark.parametrize("theme", [DARK, LIGHT], ids=lambda theme: theme.name)
-def test_text_can_be_read_on_every_ground_and_on_every_class(theme: Theme) -> None:
-    for ground in (theme.background, theme.stripe, theme.gutter):
-        assert contrast(theme.text, ground) > 7 and contrast(theme.dim, ground) > 4.5
-    for role in ROLES:
-        assert contrast(theme.on(theme.role(role)), theme.role(role)) > 4.5
-        assert contrast(theme.role(role), theme.background) > 2.2
-
-
 def test_tracks_of_one_source_stand_together_under_its_name_and_keep_the_users_order() -> None:
     a, b, c = packets(key="a"), packets(key="b", source="y.sr"), packets(key="c")
     layout = Layout()

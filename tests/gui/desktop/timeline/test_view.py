@@ -17,7 +17,9 @@ from freezeframe.capture.errors import InputError
 from freezeframe.gui.desktop.timeline.keys import KEYS, key_help
 from freezeframe.gui.desktop.timeline.overlay import RULER_PX
 from freezeframe.gui.desktop.timeline.scene import GUTTER_PX
-from freezeframe.gui.desktop.timeline.tracks import (
+from freezeframe.gui.desktop.timeline.view import Cursor, TimelineView
+from freezeframe.gui.desktop.view_export import write_png, write_svg
+from freezeframe.gui.tracks.tracks import (
     BusTrack,
     IntervalTrack,
     MarkTrack,
@@ -27,8 +29,6 @@ from freezeframe.gui.desktop.timeline.tracks import (
     Track,
     WaveTrack,
 )
-from freezeframe.gui.desktop.timeline.view import Cursor, TimelineView
-from freezeframe.gui.desktop.view_export import write_png, write_svg
 from tests.gui.desktop.timeline.hands import RIGHT, SHIFT, at, click, drag, move, press, wheel
 from tests.gui.desktop.timeline.made import packets
 
@@ -224,7 +224,7 @@ def test_names_out_of_a_capture_stay_plain_text_everywhere(shown: Shown, tmp_pat
 def test_hovering_tells_name_label_times_and_error(shown: Shown) -> None:
     view = shown([packets()])
     move(view, at(view, "a", 7_200_000))
-    assert view.tip.text() == "packets a\npacket 7\n7 µs .. 7.6 µs  (600 ns)\nin error"
+    assert view.tip.text() == "packets a\npacket 7\nACK\n7 µs to 7.6 µs  (600 ns)\nin error"
     move(view, at(view, "a", 7_900_000))
     assert view.tip.isHidden()
 

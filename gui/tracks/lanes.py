@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from freezeframe.gui.desktop.timeline.tracks import IntervalTrack, SliceTrack
 from freezeframe.gui.plots.kernels_slices import assign_lanes
 from freezeframe.gui.plots.pyramid import readable
+from freezeframe.gui.tracks.tracks import IntervalTrack, SliceTrack
 
 Int64 = npt.NDArray[np.int64]
 

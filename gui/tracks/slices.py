@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from freezeframe.gui.desktop.timeline.tracks import SliceTrack
+from freezeframe.gui.tracks.tracks import SliceTrack
 
 Int64 = npt.NDArray[np.int64]
 Slices = TypeVar("Slices", bound=SliceTrack)
@@ -25,6 +25,7 @@ def slices_of_rows(
     rows: Int64 | None = None,
     *,
     label: Callable[[int], str],
+    tip: Callable[[int], str] | None = None,
     columns: Mapping[str, npt.NDArray[Any]] | None = None,
     **fields: Any,
 ) -> Slices:
@@ -33,7 +34,7 @@ def slices_of_rows(
     Args:
         t_ps, t_end_ps: of every row of the table; without an end a row is a moment.
         rows: those that are shown; None for all.
-        label: row -> text.
+        label, tip: row -> text.
         columns: further columns of the track, with a value for every row of the table.
         fields: the other fields of the track.
     """
@@ -45,6 +46,7 @@ def slices_of_rows(
         t_end_ps=begin if t_end_ps is None else np.maximum(t_end_ps[order], begin),
         rows=order,
         label=lambda item: label(int(order[item])),
+        tip=None if tip is None else (lambda item: tip(int(order[item]))),
         **fields,
     )
 

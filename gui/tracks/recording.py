@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Container, Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -16,35 +16,41 @@ from freezeframe.decoders.trace.coverage import EVER_PS, Hole
 from freezeframe.decoders.trace.decode import Trace
 from freezeframe.decoders.trace.schema import ERROR
 from freezeframe.decoders.trace.views import event_texts
-from freezeframe.gui.desktop.sources.slices import MOST_CLASSES, rows_by_time, slices_of_rows
-from freezeframe.gui.desktop.timeline.lanes import split_lanes
-from freezeframe.gui.desktop.timeline.tracks import (
+from freezeframe.gui.tracks.lanes import split_lanes
+from freezeframe.gui.tracks.slices import MOST_CLASSES, rows_by_time, slices_of_rows
+from freezeframe.gui.tracks.tracks import (
     IntervalTrack,
     MarkTrack,
     SliceTrack,
     StateTrack,
     Track,
+    roles_of,
 )
 
 Int64 = npt.NDArray[np.int64]
 Bools = npt.NDArray[np.bool_]
+Made = tuple[Track, str | None]
+"""A track, and the name of the table that it shows."""
 
 _PS_PER_S = 10**12
+VERDICTS = (("header_ok", "header CRC"), ("payload_ok", "payload CRC"), ("length_ok", "length"))
+"""Columns of packets with the verdict of a check, and what is checked."""
+
 _WORD_ROLES = ("b", "a", "c")  # HEAD, BODY, TAIL
 
 
-def recording_tracks(
-    key: str, name: str, folder: CaptureFolder, trace: Trace
-) -> Iterator[tuple[Track, str]]:
+def recording_tracks(key: str, name: str, folder: CaptureFolder, trace: Trace) -> Iterator[Made]:
     """Yield the tracks with the tables that they show, in the order of the window."""
     # The words of a tap are drawn under its packets.
-    taps = [*_packets(key, name, trace), *_words(key, name, folder, trace)]
+    taps = [*packet_tracks(key, name, trace), *_words(key, name, folder, trace)]
     sources = list(dict.fromkeys(track.key.rpartition("/")[2] for track, _ in taps))
     yield from sorted(taps, key=lambda one: sources.index(one[0].key.rpartition("/")[2]))
-    yield from _silent(key, name, trace, {track.key for track, _ in taps})
-    yield from _pressure(key, name, trace)
-    yield from _states(key, name, trace)
-    yield from _events(key, name, trace)
+    shown = [track.key.rpartition("/")[2] for track, _ in taps if "/packets/" in track.key]
+    for track in silent_tracks(key, name, trace, shown):
+        yield track, "packets"
+    yield from wait_tracks(key, name, trace)
+    yield from state_tracks(key, name, trace)
+    yield from event_tracks(key, name, trace)
 
 
 def finding_track(key: str, name: str, findings: Sequence[Finding]) -> MarkTrack:
@@ -64,20 +70,33 @@ def finding_track(key: str, name: str, findings: Sequence[Finding]) -> MarkTrack
     )
 
 
-def _packets(key: str, name: str, trace: Trace) -> Iterator[tuple[Track, str]]:
+def packet_tracks(key: str, name: str, trace: Trace) -> Iterator[Made]:
     table = trace.packets
     kinds = [str(kind) for kind in table["kind"].cat.categories]
-    kind_codes = table["kind"].cat.codes.to_numpy().astype(np.uint8)
+    codes = table["kind"].cat.codes.to_numpy()
+    kind_codes = codes.astype(np.uint8)
     seq, flow = table["seq"].to_numpy(), table["flow"].to_numpy()
-    bad = np.zeros(len(table), np.bool_)
-    for verdict in ("header_ok", "payload_ok", "length_ok"):
-        bad |= (table[verdict] == False).fillna(False).to_numpy(dtype=np.bool_)  # noqa: E712
+    wrong = {
+        what: (table[verdict] == False).fillna(False).to_numpy(dtype=np.bool_)  # noqa: E712
+        for verdict, what in VERDICTS
+    }
+    bad = np.logical_or.reduce(list(wrong.values()))
+    whole = table["whole"].to_numpy(dtype=np.bool_)
+    named = kinds[: MOST_CLASSES - 1]
+    classes, roles = (*named, "not all recorded"), (*roles_of(len(named), ()), "idle")
+    kind_codes[~whole] = len(classes) - 1
+    length, words = table["length"].to_numpy(), table["body_words"].to_numpy()
     starts, ends = table["t_ps"].to_numpy(), table["t_end_ps"].to_numpy()
 
     def label(row: int) -> str:
         # The number first: it is what is left where there is little room.
         known = seq[row] >= 0
-        return f"{seq[row]} {kinds[kind_codes[row]]} f{flow[row]}" if known else "unknown"
+        return f"{seq[row]} {kinds[codes[row]]} f{flow[row]}" if known else "unknown"
+
+    def tip(row: int) -> str:
+        lacks = "" if whole[row] else "; not all recorded"
+        said = ", ".join(what for what, there in wrong.items() if there[row])
+        return f"{words[row]} of {length[row]} words{lacks}{f'; bad {said}' if said else ''}"
 
     for source, rows in by_source(table):
         track = slices_of_rows(
@@ -89,15 +108,17 @@ def _packets(key: str, name: str, trace: Trace) -> Iterator[tuple[Track, str]]:
             name=f"{source} packets",
             source=name,
             columns={"colour": kind_codes, "error": bad},
-            classes=tuple(kinds),
+            classes=classes,
+            roles=roles,
             label=label,
+            tip=tip,
             note=f"Packets as they crossed {source}; one that fails a check is in error.",
             coverage=trace.coverage.words(source),
         )
         yield track, "packets"
 
 
-def _words(key: str, name: str, folder: CaptureFolder, trace: Trace) -> Iterator[tuple[Track, str]]:
+def _words(key: str, name: str, folder: CaptureFolder, trace: Trace) -> Iterator[Made]:
     table = trace.words
     kinds = [str(kind) for kind in table["kind"].cat.categories]
     kind_codes, data = table["kind"].cat.codes.to_numpy(), table["data"].to_numpy()
@@ -131,7 +152,7 @@ def _words(key: str, name: str, folder: CaptureFolder, trace: Trace) -> Iterator
         )
 
 
-def _events(key: str, name: str, trace: Trace) -> Iterator[tuple[Track, str]]:
+def event_tracks(key: str, name: str, trace: Trace) -> Iterator[Made]:
     """One track for each kind of a device's events that no other track shows."""
     table = trace.events
     skipped = (Kind.STATE.name, Kind.PRESSURE.name, Kind.TIME.name, Kind.MARK.name)
@@ -154,11 +175,12 @@ def _events(key: str, name: str, trace: Trace) -> Iterator[tuple[Track, str]]:
             "events",
         )
 
-    decoded = event_texts(trace.events)
+    decoded, index = event_texts(table), table.index.to_numpy()
 
     def label(row: int) -> str:
-        if row in decoded:
-            return decoded[row]
+        text = decoded.get(int(index[row]))
+        if text is not None:
+            return text
         of = f" f{flow[row]}" if flow[row] >= 0 else ""
         return f"{codes[row]}{of} {value[row]}"
 
@@ -189,7 +211,7 @@ def _events(key: str, name: str, trace: Trace) -> Iterator[tuple[Track, str]]:
             )
 
 
-def _states(key: str, name: str, trace: Trace) -> Iterator[tuple[Track, str]]:
+def state_tracks(key: str, name: str, trace: Trace) -> Iterator[Made]:
     events = trace.events
     view = trace.states()
     if not len(view):
@@ -232,7 +254,7 @@ def _states(key: str, name: str, trace: Trace) -> Iterator[tuple[Track, str]]:
             )
 
 
-def _pressure(key: str, name: str, trace: Trace) -> Iterator[tuple[Track, str]]:
+def wait_tracks(key: str, name: str, trace: Trace) -> Iterator[Made]:
     table = trace.intervals
     starts, flow = table["t_ps"].to_numpy(), table["flow"].to_numpy()
     for source, rows in by_source(table):
@@ -255,20 +277,17 @@ def _pressure(key: str, name: str, trace: Trace) -> Iterator[tuple[Track, str]]:
             yield lane, "intervals"
 
 
-def _silent(key: str, name: str, trace: Trace, shown: set[str]) -> Iterator[tuple[Track, str]]:
-    """Yield an empty track for each tap without a packet, so that it can be seen why there is none."""
+def silent_tracks(key: str, name: str, trace: Trace, shown: Container[str]) -> Iterator[SliceTrack]:
+    """Yield an empty track for each tap that is not among the shown, so that it can be seen why there is none."""
     for device in trace.devices:
         for source in (f"{device}.{tap}" for tap in trace.taps):
-            if f"{key}/packets/{source}" not in shown:
-                yield (
-                    SliceTrack(
-                        key=f"{key}/packets/{source}",
-                        name=f"{source} packets",
-                        source=name,
-                        note=f"No packet was recorded at {source}.",
-                        coverage=trace.coverage.words(source),
-                    ),
-                    "packets",
+            if source not in shown:
+                yield SliceTrack(
+                    key=f"{key}/packets/{source}",
+                    name=f"{source} packets",
+                    source=name,
+                    note=f"No packet was recorded at {source}.",
+                    coverage=trace.coverage.words(source),
                 )
 
 

@@ -16,12 +16,12 @@ import numpy as np
 import numpy.typing as npt
 
 from freezeframe.decoders.trace.coverage import Coverage
+from freezeframe.gui.palette import CLASSES
 
 Int64 = npt.NDArray[np.int64]
 Role = str  # a name of palette.ROLES: "good", "error", "warn", "idle", "a" .. "h"
 
 EVERYTHING = Coverage()
-_ROLES_IN_ORDER: tuple[Role, ...] = ("a", "b", "c", "d", "e", "f", "g", "h")
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -362,7 +362,7 @@ def held_until(t_ps: Int64, end_ps: int | None, item: int) -> int:
 
 def roles_of(classes: int, roles: tuple[Role, ...]) -> tuple[Role, ...]:
     """Return a colour for each of ``classes`` classes: those given, then the usual order again."""
-    usual = (_ROLES_IN_ORDER[i % len(_ROLES_IN_ORDER)] for i in range(classes))
+    usual = (CLASSES[i % len(CLASSES)] for i in range(classes))
     return roles or tuple(usual)
 
 

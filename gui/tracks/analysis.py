@@ -1,0 +1,136 @@
+"""What a named analysis found, as tracks: read from its result, nothing is computed here."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+
+from freezeframe.analyzers.analysis import AnalysisResult, Series
+from freezeframe.analyzers.coverage import of_intervals, of_series
+from freezeframe.decoders.trace.coverage import Coverage
+from freezeframe.gui.palette import CLASSES
+from freezeframe.gui.tracks.lanes import split_lanes
+from freezeframe.gui.tracks.slices import classes_by_appearance, slices_of_rows
+from freezeframe.gui.tracks.tracks import IntervalTrack, SeriesTrack, SliceTrack, Track
+
+
+def result_tracks(
+    key: str, name: str, result: AnalysisResult
+) -> Iterator[tuple[Track, str | None]]:
+    """Yield a track for each series and each set of intervals, and for each dated table."""
+    for number, series in enumerate(result.series):
+        if len(series.t_ps):
+            line = _series(key, name, result.name, series, CLASSES[number % len(CLASSES)])
+            yield replace(line, coverage=of_series(series, result.memories)), None
+    for number, whole in intervals_tracks(key, name, result):
+        for lane in split_lanes(whole):
+            yield lane, intervals_key(result, number)
+    for title, table in result.tables.items():
+        track = _table_track(key, name, result.name, title, table)
+        if track is not None:
+            for lane in split_lanes(track):
+                yield lane, f"{result.name}: {title}"
+
+
+def intervals_tracks(
+    key: str, name: str, result: AnalysisResult
+) -> Iterator[tuple[int, IntervalTrack]]:
+    """Yield number and track of each set of intervals that holds any; a kind has one colour in all of them."""
+    every = [kind for one in result.intervals for kind in one.kind]
+    classes, colours = classes_by_appearance(every)
+    first = 0
+    for number, one in enumerate(result.intervals):
+        mine = colours[first : first + len(one.t_ps)]
+        first += len(one.t_ps)
+        if len(one.t_ps):
+            yield (
+                number,
+                slices_of_rows(
+                    IntervalTrack,
+                    one.t_ps,
+                    one.t_end_ps,
+                    key=f"{key}/{result.name}/intervals/{number}/{one.name}",
+                    name=one.label or one.name,
+                    source=name,
+                    columns={
+                        "colour": mine,
+                        "open_start": one.open_start,
+                        "open_end": one.open_end,
+                    },
+                    classes=classes,
+                    label=one.text.__getitem__,
+                    note=f"Of the analysis {result.name}.",
+                    coverage=of_intervals(one, result.memories),
+                ),
+            )
+
+
+def intervals_key(result: AnalysisResult, number: int) -> str:
+    """Return the name of the table that lists a set of intervals."""
+    return f"{result.name}: {result.intervals[number].label}"
+
+
+def _series(key: str, name: str, analysis: str, series: Series, role: str) -> SeriesTrack:
+    values = series.value
+    if values.dtype.kind not in "iuf":
+        values = values.astype(np.float64)
+    return SeriesTrack(
+        key=f"{key}/{analysis}/series/{series.name}",
+        name=series.label or series.name,
+        source=name,
+        t_ps=series.t_ps,
+        value=values,
+        step=series.step,
+        unit=series.unit,
+        limit=series.limit,
+        limit_label=series.limit_label,
+        role=role,
+        scale=f"{name}/{analysis}/{series.unit}" if series.unit else "",
+        note=f"Of the analysis {analysis}. Drawn to the same height as the others of its unit."
+        if series.unit
+        else f"Of the analysis {analysis}.",
+    )
+
+
+def _table_track(
+    key: str, name: str, analysis: str, title: str, table: pd.DataFrame
+) -> SliceTrack | None:
+    """Return a track of a table whose rows begin and end at known times; None for another."""
+    if not {"t_ps", "t_end_ps"} <= set(table.columns) or not len(table):
+        return None
+    known = (table["t_ps"].notna() & table["t_end_ps"].notna()).to_numpy()
+    rows = np.flatnonzero(known).astype(np.int64)
+    begin = _whole(table["t_ps"], rows)
+    end = np.maximum(_whole(table["t_end_ps"], rows), begin)
+    order = np.argsort(begin, kind="stable")
+    rows, begin, end = rows[order], begin[order], end[order]
+    words = [column for column in ("text", "kind", "label", "name") if column in table.columns]
+    column = table[words[0]] if words else None
+
+    def label(item: int) -> str:
+        return f"row {rows[item]}" if column is None else str(column.iloc[rows[item]])
+
+    return SliceTrack(
+        key=f"{key}/{analysis}/table/{title}",
+        name=f"{analysis}: {title}",
+        source=name,
+        t_ps=begin,
+        t_end_ps=end,
+        rows=rows,
+        label=label,
+        note=f"The table {title} of the analysis {analysis}.",
+        coverage=Coverage.between(
+            int(begin[0]),
+            int(end.max()) + 1,
+            "no row of the table before",
+            "no row of the table after",
+        ),
+    )
+
+
+def _whole(column: pd.Series[int], rows: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
+    return np.asarray(column.iloc[rows].to_numpy(), dtype=np.int64)

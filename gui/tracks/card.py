@@ -1,0 +1,171 @@
+"""The tracks of cards that are described by files: packets and words of each tap, waits, and what was logged."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from freezeframe.analyzers.card.pressure import run as pressure_of
+from freezeframe.analyzers.card.view import CardView
+from freezeframe.decoders.tap.event_log import entry_text
+from freezeframe.gui.moments import card_freeze
+from freezeframe.gui.tracks.analysis import intervals_tracks
+from freezeframe.gui.tracks.recording import Made, by_source
+from freezeframe.gui.tracks.slices import classes_by_appearance, rows_by_time, slices_of_rows
+from freezeframe.gui.tracks.tracks import IntervalTrack, SliceTrack, StateTrack, Track
+
+_NOT_WORDS = ("SUM", "MARK", "TIME", "reserved")
+_VERDICTS = ("good", "bad", "no verdict", "not all recorded")
+_ROLES = ("a", "error", "b", "idle")
+
+
+def packet_tracks(
+    key: str, name: str, card: CardView, packets: pd.DataFrame
+) -> Iterator[tuple[str, Track]]:
+    """Yield tap and track of each tap of a card that has a place on its time line.
+
+    Args:
+        packets: those of `packets_frame`, of this card or of several.
+    """
+    for tap, end in card.streams.items():
+        if card.placed(end.tap):
+            source = card.source(end.tap)
+            said = end.tap.said
+            note = said.doc or f"{said.kind} of {said.bits} bits, clock {said.clock}"
+            track = _packets(key, name, source, packets, note)
+            yield tap, replace(track, coverage=card.coverage.of(source))
+
+
+def word_tracks(key: str, name: str, card: CardView, words: pd.DataFrame) -> Iterator[Made]:
+    """Yield the words of each tap of a card that has a place on its time line."""
+    for end in card.streams.values():
+        if card.placed(end.tap):
+            source = card.source(end.tap)
+            for track, table in _words(key, name, source, words):
+                yield replace(track, coverage=card.coverage.of(source)), table
+
+
+def wait_tracks(key: str, name: str, card: CardView) -> Iterator[IntervalTrack]:
+    """Yield where streams of a card stand still, and cycles without a beat inside packets."""
+    for _, track in intervals_tracks(key, name, pressure_of(card)):
+        yield replace(track, roles=("warn",) * len(track.classes))
+
+
+def logged_tracks(
+    key: str, name: str, cards: list[CardView], events: pd.DataFrame
+) -> Iterator[Made]:
+    """Yield a track for each event and each state machine of the logs; a last state holds to the freeze at least."""
+    ends = [freeze.t_ps for card in cards if (freeze := card_freeze(card)) is not None]
+    yield from _logged(key, name, events, max(ends, default=0))
+
+
+def _packets(key: str, name: str, source: str, table: pd.DataFrame, doc: str) -> SliceTrack:
+    rows = np.flatnonzero((table["source"] == source).to_numpy()).astype(np.int64)
+    if not len(rows):
+        return SliceTrack(
+            key=f"{key}/packets/{source}", name=f"{source} packets", source=name, note=doc
+        )
+    verdict = table["verdict"].astype(str).to_numpy()
+    error = table["error"].astype(str).to_numpy()
+    bad = verdict == "bad"
+    colour = np.select([bad, verdict == "good", error != ""], [1, 0, 3], 2).astype(np.uint8)
+    number, size_B = table["number"].to_numpy(), table["wire_B"].to_numpy()
+    known = rows[table["t_unc_ps"].to_numpy()[rows] >= 0]
+    return slices_of_rows(
+        SliceTrack,
+        table["t_ps"].to_numpy(),
+        table["t_end_ps"].to_numpy(),
+        known,
+        key=f"{key}/packets/{source}",
+        name=f"{source} packets",
+        source=name,
+        columns={"colour": colour, "error": bad},
+        classes=_VERDICTS,
+        roles=_ROLES,
+        label=lambda row: f"{number[row]} {size_B[row]} B",
+        tip=lambda row: error[row] or verdict[row],
+        note=f"Packets as they crossed {source}; one that fails a check is in error. {doc}".strip(),
+    )
+
+
+def _words(key: str, name: str, source: str, table: pd.DataFrame) -> Iterator[Made]:
+    kinds = table["kind"].astype(str).to_numpy()
+    mine = (table["source"] == source).to_numpy() & ~np.isin(kinds, _NOT_WORDS)
+    mine &= table["t_unc_ps"].to_numpy() >= 0
+    if not mine.any():
+        return
+    starts, data = table["t_ps"].to_numpy(), table["data"].to_numpy()
+    order = rows_by_time(starts, np.flatnonzero(mine).astype(np.int64))
+    begin = starts[order]
+    end = np.maximum(table["t_end_ps"].to_numpy()[order], begin)
+    # Where two are closer than they last (a clock that drifted), to the next.
+    end[:-1] = np.maximum(begin[:-1], np.minimum(end[:-1], begin[1:]))
+    classes, colour = classes_by_appearance(kinds[order])
+    yield (
+        SliceTrack(
+            key=f"{key}/words/{source}",
+            name=f"{source} words",
+            source=name,
+            t_ps=begin,
+            t_end_ps=end,
+            rows=order,
+            colour=colour,
+            classes=classes,
+            label=lambda item: f"{int(data[order[item]]) & (1 << 64) - 1:016x}",
+            note=f"Every record of a word at {source}, lane 0, as read.",
+        ),
+        "words",
+    )
+
+
+def _logged(key: str, name: str, table: pd.DataFrame, end_ps: int) -> Iterator[Made]:
+    starts = table["t_ps"].to_numpy()
+    kinds, names = table["kind"].astype(str).to_numpy(), table["name"].astype(str).to_numpy()
+    sources, states = table["source"].astype(str).to_numpy(), table["state"].astype(str).to_numpy()
+    value = table["value"].to_numpy()
+
+    def said(row: int) -> str:
+        columns: dict[str, Any] = {str(name): table[name].iloc[row] for name in table.columns}
+        return entry_text(columns)
+
+    for source, rows in by_source(table):
+        for what in dict.fromkeys(names[rows].tolist()):
+            mine = rows[(names[rows] == what) & (kinds[rows] != "state")]
+            device = sources[rows[0]].partition(".")[0]
+            if len(mine):
+                yield (
+                    slices_of_rows(
+                        SliceTrack,
+                        starts,
+                        rows=mine,
+                        key=f"{key}/events/{source}/{what}",
+                        name=f"{device} {what or 'log'}",
+                        source=name,
+                        columns={"error": kinds != "event"},
+                        label=lambda row: names[row] if value[row] < 0 else f"{value[row]:#x}",
+                        tip=said,
+                        note=f"When {what} was logged, with its value; what was lost is in error.",
+                    ),
+                    "events",
+                )
+            held = rows_by_time(starts, rows[(names[rows] == what) & (kinds[rows] == "state")])
+            if len(held):
+                classes, colour = classes_by_appearance(states[held])
+                yield (
+                    StateTrack(
+                        key=f"{key}/state/{source}/{what}",
+                        name=f"{device} {what}",
+                        source=name,
+                        t_ps=starts[held],
+                        rows=held,
+                        state=colour,
+                        names=classes,
+                        end_ps=max(int(starts.max()), end_ps),
+                        note=f"State machine {what}; before its first entry the state is not known.",
+                    ),
+                    "events",
+                )
