@@ -8,6 +8,12 @@ from itertools import count
 
 from freezeframe.capture.time_text import format_ps
 
+WIDTH = 1120.0
+"""Of a drawing, in pixels; it scales to its place."""
+
+GUTTER, MARGIN = 190.0, 14.0
+"""Left and right of the axis, in pixels, in every drawing over time: one time stands at one place in all of them."""
+
 
 def round_ticks(start: int, end: int, most: int) -> list[int]:
     """Return at most ``most`` multiples of 1, 2 or 5 times a power of ten in ``[start, end]``.
@@ -49,6 +55,11 @@ class TimeAxis:
     t1_ps: int
     x0: float
     x1: float
+
+    @classmethod
+    def across(cls, t0_ps: int, t1_ps: int) -> TimeAxis:
+        """Return the axis of a drawing of the usual width."""
+        return cls(t0_ps, t1_ps, GUTTER, WIDTH - MARGIN)
 
     def x(self, t_ps: int) -> float:
         """Return the pixel of a time; times outside the range are outside the pixels."""

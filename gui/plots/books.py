@@ -19,9 +19,6 @@ from freezeframe.gui.plots.figures import Drawing
 from freezeframe.gui.plots.marks import Mark
 from freezeframe.gui.plots.timeline import HATCHED
 
-GUTTER = 190.0
-"""Of all drawings of a finding: one time stands at one place in all of them."""
-
 _STEPS = 6  # of the credits, before the finding and twice as many behind it
 _WAITS = 8  # times as far as what is shown: a wait so far behind may still follow from it
 _HEIGHT = 220.0
@@ -96,7 +93,7 @@ def books_drawing(
     covered = [of_series(one, memories) for one in series]
     caption = f"{title}, in words; from {format_ps(span[0])} to {format_ps(span[1])}."
     sheet = chart_sheet(
-        name, series, *span, title=title, desc=caption, gutter=GUTTER, coverage=covered, gaps=gaps,
+        name, series, *span, title=title, desc=caption, coverage=covered, gaps=gaps,
         marks=marks, lines=lines, near=True, height=_HEIGHT,
     )  # fmt: skip
     legend = tuple((css, label) for css, label in shown.items())
@@ -119,7 +116,6 @@ def series_drawing(
         *span,
         title=title,
         desc=caption,
-        gutter=GUTTER,
         coverage=[covered],
         marks=marks,
         limits=True,

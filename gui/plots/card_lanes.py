@@ -22,7 +22,6 @@ from freezeframe.gui.tracks.tracks import Track
 
 _WORTH = 1.5  # a second drawing is worth its place when it is this much finer
 _BESIDE = 6  # packets on each side of the finding's in the drawing around it
-_GUTTER = 190.0
 
 
 def packet_ways(card: CardView, packets: pd.DataFrame) -> list[tuple[str, str, Track]]:
@@ -84,18 +83,10 @@ def card_drawings(
     ):
         caption = f"Around {first.diagnosis}: {format_ps(near[0])} to {format_ps(near[1])}."
         title = f"Time line around {first.diagnosis}"
-        made.append(
-            timeline_drawing(
-                f"{prefix}near", title, caption, lanes, marks, near, whole, gutter=_GUTTER
-            )
-        )
+        made.append(timeline_drawing(f"{prefix}near", title, caption, lanes, marks, near, whole))
     caption = f"The whole recording: {format_ps(whole[1] - whole[0])}. Each tap reaches as far back as its memory does."
     title = "Time line of the whole recording"
-    made.append(
-        timeline_drawing(
-            f"{prefix}whole", title, caption, lanes, marks, whole, whole, gutter=_GUTTER
-        )
-    )
+    made.append(timeline_drawing(f"{prefix}whole", title, caption, lanes, marks, whole, whole))
     return made
 
 

@@ -9,10 +9,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from freezeframe.gui.plots.axis import MARGIN, WIDTH
 from freezeframe.gui.plots.svg import Svg, text_width
 
-_WIDTH = 1120.0
-_MARGIN = 14.0
 _PARTS = 5  # in one row
 _LINE = 14.0
 _FONT = 12.0
@@ -70,7 +69,7 @@ class Way:
 def path_sheet(name: str, ways: Sequence[Way], *, title: str, desc: str) -> Svg:
     """Return the drawing of the ways below each other."""
     heights = [_height(way) for way in ways]
-    svg = Svg(name, _WIDTH, sum(heights) or 1.0, title=title, desc=desc)
+    svg = Svg(name, WIDTH, sum(heights) or 1.0, title=title, desc=desc)
     y = 0.0
     for way, height in zip(ways, heights, strict=True):
         _draw_way(svg, way, y)
@@ -109,14 +108,14 @@ def _draw_way(svg: Svg, way: Way, y: float) -> None:
 
 def _draw_row(svg: Svg, way: Way, row: tuple[int, int], y: float) -> None:
     first, end = row
-    wide = (_WIDTH - 2 * _MARGIN) / (end - first)
+    wide = (WIDTH - 2 * MARGIN) / (end - first)
     for at in range(first, end):
-        left = _MARGIN + wide * (at - first)
+        left = MARGIN + wide * (at - first)
         _draw_part(svg, way.parts[at], left, wide, y)
     for at in range(first, min(end, len(way.taps))):
         # The tap at the end of a row stands there again at no other place: it belongs to this row.
-        x = _MARGIN + wide * (at - first + 1)
-        _draw_tap(svg, way.taps[at], min(x, _WIDTH - _MARGIN - _RADIUS), wide, y)
+        x = MARGIN + wide * (at - first + 1)
+        _draw_tap(svg, way.taps[at], min(x, WIDTH - MARGIN - _RADIUS), wide, y)
 
 
 def _draw_part(svg: Svg, part: Part, left: float, wide: float, y: float) -> None:
@@ -160,20 +159,20 @@ def _draw_tap(svg: Svg, tap: Tap, x: float, wide: float, y: float) -> None:
         size = _SMALL if number else _FONT
         text = _fit(line, wide - 8, size)
         half = text_width(text, size) / 2
-        at = min(max(x, half + 2), _WIDTH - half - 2)
+        at = min(max(x, half + 2), WIDTH - half - 2)
         svg.text(at, top + _LINE * number, text, f"{css}{broken}", anchor="middle", tip=line)
 
 
 def _draw_back(svg: Svg, back: Part, y: float) -> None:
     broken = " broken" * back.broken
-    left, right, middle = _MARGIN, _WIDTH - _MARGIN, y + 10
+    left, right, middle = MARGIN, WIDTH - MARGIN, y + 10
     svg.line(right, middle - 10, right, middle, f"edge{broken}")
     svg.line(left, middle, right, middle, f"edge{broken}")
     svg.polygon([(left + 9, middle - 5), (left, middle), (left + 9, middle + 5)], f"arrow{broken}")
     for number, line in enumerate((back.name, *back.lines)):
         at = middle + 16 + _LINE * number
         text = _fit(line, right - left, _SMALL)
-        svg.text(_WIDTH / 2, at, text, f"small{broken}", anchor="middle", tip=line)
+        svg.text(WIDTH / 2, at, text, f"small{broken}", anchor="middle", tip=line)
 
 
 def _fit(text: str, width: float, size: float) -> str:

@@ -13,15 +13,13 @@ import numpy.typing as npt
 
 from freezeframe.analyzers.analysis import Series
 from freezeframe.decoders.trace.coverage import Coverage, Hole
-from freezeframe.gui.plots.axis import TimeAxis, value_ticks
+from freezeframe.gui.plots.axis import GUTTER, MARGIN, WIDTH, TimeAxis, value_ticks
 from freezeframe.gui.plots.marks import Mark, Marks
 from freezeframe.gui.plots.svg import Svg, text_width
 
 MOST_LINES = 8
 """Lines in one chart: so many strokes can be told apart without colour."""
 
-_WIDTH = 1120.0
-_MARGIN = 14.0
 _HEIGHT = 130.0
 _LABEL = 12.0
 _KEY_ROW = 18.0
@@ -51,7 +49,6 @@ def chart_sheet(
     *,
     title: str,
     desc: str,
-    gutter: float,
     coverage: Sequence[Coverage] = (),
     gaps: Sequence[Gap] = (),
     marks: Sequence[Mark] = (),
@@ -71,9 +68,9 @@ def chart_sheet(
     Raises:
         ValueError: no series, too many, or of different units.
     """
-    layout = _Layout(series, t0_ps, t1_ps, gutter, marks, near=near, limits=limits, height=height)
+    layout = _Layout(series, t0_ps, t1_ps, marks, near=near, limits=limits, height=height)
     axis, top, bottom = layout.axis, layout.top, layout.bottom
-    svg = Svg(name, _WIDTH, bottom + 26, title=title, desc=desc)
+    svg = Svg(name, WIDTH, bottom + 26, title=title, desc=desc)
     for value in layout.values:
         svg.line(axis.x0, layout.y(value), axis.x1, layout.y(value), "grid")
         svg.text(axis.x0 - 8, layout.y(value) + 4, f"{value:,.6g}", "label", anchor="end")
@@ -98,7 +95,7 @@ def chart_sheet(
     for x, label in axis.ticks():
         half = text_width(label, _LABEL) / 2
         svg.line(x, bottom, x, bottom + 4, "axis")
-        svg.text(min(max(x, half), _WIDTH - half), bottom + 18, label, "label", anchor="middle")
+        svg.text(min(max(x, half), WIDTH - half), bottom + 18, label, "label", anchor="middle")
     for hole, at, high in layout.holes(coverage):
         left, right = axis.x(hole.t0_ps), axis.x(hole.t1_ps)
         svg.hatch(left, at, right - left, high, tip=f"not recorded: {hole.reason}")
@@ -126,17 +123,16 @@ def chart_data(
     t0_ps: int,
     t1_ps: int,
     *,
-    gutter: float,
     coverage: Sequence[Coverage] = (),
 ) -> dict[str, Any]:
     """Return what a script needs to draw the same lines over another range of time."""
-    layout = _Layout(series, t0_ps, t1_ps, gutter)
+    layout = _Layout(series, t0_ps, t1_ps)
     return {
         "x": [layout.axis.x0, layout.axis.x1],
         "y": [layout.top, layout.bottom],
         "t": [t0_ps, t1_ps],
         "all": [t0_ps, t1_ps],
-        "width": _WIDTH,
+        "width": WIDTH,
         "holes": [[*hole, y, height] for hole, y, height in layout.holes(coverage)],
         "lines": [
             {
@@ -164,7 +160,6 @@ class _Layout:
         series: Sequence[Series],
         t0_ps: int,
         t1_ps: int,
-        gutter: float,
         marks: Sequence[Mark] = (),
         *,
         near: bool = False,
@@ -173,7 +168,7 @@ class _Layout:
     ) -> None:
         if not 0 < len(series) <= MOST_LINES or len({one.unit for one in series}) != 1:
             raise ValueError(f"a chart has 1 to {MOST_LINES} series of one unit, not {len(series)}")
-        self.axis = TimeAxis(t0_ps, t1_ps, gutter, _WIDTH - _MARGIN)
+        self.axis = TimeAxis.across(t0_ps, t1_ps)
         self.limits = list(
             dict.fromkeys((one.limit, one.limit_label) for one in series if one.limit is not None)
         )
@@ -186,11 +181,11 @@ class _Layout:
         low, high = (least if near else min(least, 0.0)), max([most, *close])
         self.values = value_ticks(low, high if high > low else low + 1.0, 5)
         self.keys: list[tuple[float, float]] = []
-        x, y = gutter, 14.0
+        x, y = GUTTER, 14.0
         for one in series:
             width = _KEY_LINE + text_width(one.label, _LABEL) + 20
-            if x > gutter and x + width > _WIDTH - _MARGIN:
-                x, y = gutter, y + _KEY_ROW
+            if x > GUTTER and x + width > WIDTH - MARGIN:
+                x, y = GUTTER, y + _KEY_ROW
             self.keys.append((x, y))
             x += width
         self.top = y + 12 + (self.marks.height + 4 if marks else 0)

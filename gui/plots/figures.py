@@ -22,7 +22,6 @@ from freezeframe.gui.text import plural
 from freezeframe.gui.tracks.analysis import intervals_tracks
 from freezeframe.gui.tracks.lanes import split_lanes
 
-_GUTTER = 190.0
 _SUBLANES = 8  # of one track, for intervals that overlap
 _FOR_SCRIPT = 40_000  # points and bars of one drawing; more would make the page slow
 
@@ -114,15 +113,9 @@ def _chart(name: str, group: list[Series], span: tuple[int, int], memories: Cove
             said.append(f"{one.label}: {min(known):,.6g} to {max(known):,.6g} {one.unit}".strip())
     desc = f"{'; '.join(said) or 'No value is known'}. From {_range(span)}."
     covered = [of_series(one, memories) for one in group]
-    svg = chart_sheet(
-        name, group, *span, title=title, desc=desc, gutter=_GUTTER, coverage=covered
-    ).render()
+    svg = chart_sheet(name, group, *span, title=title, desc=desc, coverage=covered).render()
     held = "each holds until the next" if group[0].step else "single points, joined by lines"
-    data = (
-        chart_data(group, *span, gutter=_GUTTER, coverage=covered)
-        if points <= _FOR_SCRIPT
-        else None
-    )
+    data = chart_data(group, *span, coverage=covered) if points <= _FOR_SCRIPT else None
     return Drawing(
         name,
         title,
@@ -145,13 +138,13 @@ def _lanes(name: str, result: AnalysisResult, span: tuple[int, int]) -> Drawing:
         f"{plural(count, 'interval')} in {plural(len(tracks), 'track')}, from {_range(span)}. "
         f"Kinds: {', '.join(text for css, text in legend if css != 'hatch')}."
     )
-    svg = timeline_sheet(name, lanes, [], *span, title=title, desc=desc, gutter=_GUTTER).render()
+    svg = timeline_sheet(name, lanes, [], *span, title=title, desc=desc).render()
     caption = f"{title}; {plural(count, 'interval')}."
     if crowded:
         caption += (
             f" {crowded:,} that overlap more than {_SUBLANES} others are drawn over each other."
         )
-    data = timeline_data(lanes, [], *span, *span, _GUTTER) if count <= _FOR_SCRIPT else None
+    data = timeline_data(lanes, [], *span, *span) if count <= _FOR_SCRIPT else None
     return Drawing(name, title, caption, svg, legend, data)
 
 

@@ -43,7 +43,7 @@ _LEGEND = (
 
 
 def ladder_drawing(
-    view: CaptureView, finding: Finding, marks: Sequence[Mark], gutter: float, name: str
+    view: CaptureView, finding: Finding, marks: Sequence[Mark], name: str
 ) -> Drawing | None:
     """Return the packets around a finding at all taps of their way; None where none of them has a time there."""
     sender, receiver = direction_of(view, finding)
@@ -88,11 +88,11 @@ def ladder_drawing(
         for above in range(len(taps) - 1)
         for link in _links(lanes, numbers, above, finding.packet, span)
     ]
-    return _drawing(name, finding, lanes, links, marks, span, gutter)
+    return _drawing(name, finding, lanes, links, marks, span)
 
 
 def card_ladder_drawing(
-    card: CardView, finding: Finding, marks: Sequence[Mark], gutter: float, name: str
+    card: CardView, finding: Finding, marks: Sequence[Mark], name: str
 ) -> Drawing | None:
     """Return the packets of a described card around a finding; None where none has a time there."""
     frame = packets_frame(card)
@@ -130,7 +130,7 @@ def card_ladder_drawing(
             if one and other and one.t0_ps < span[1] and other.t1_ps > span[0]:
                 bad = " mine" if one.loud or other.loud else ""
                 links += _both(one, other, above, below, f"way{bad}")
-    return _drawing(name, finding, lanes, links, marks, span, gutter)
+    return _drawing(name, finding, lanes, links, marks, span)
 
 
 def framed(begin_ps: int, end_ps: int) -> tuple[int, int]:
@@ -165,7 +165,6 @@ def _drawing(
     links: Sequence[Link],
     marks: Sequence[Mark],
     span: tuple[int, int],
-    gutter: float,
 ) -> Drawing:
     what = f"packet {finding.packet} through its taps"
     if finding.packet is None:
@@ -180,7 +179,6 @@ def _drawing(
         *span,
         title=title,
         desc=caption,
-        gutter=gutter,
         links=links,
         apart=_APART,
     )

@@ -19,7 +19,6 @@ from freezeframe.capture.registers.layouts import Kind
 from freezeframe.capture.time_text import format_ps
 from freezeframe.gui.moments import Freeze
 from freezeframe.gui.plots.books import (
-    GUTTER,
     books_drawing,
     books_span,
     level_within,
@@ -110,7 +109,7 @@ def card_finding_drawings(
     marks = time_marks([finding], freezes)
     made = (
         card_path_drawing(card, finding, f"{prefix}path"),
-        card_ladder_drawing(card, finding, marks, GUTTER, f"{prefix}ladder"),
+        card_ladder_drawing(card, finding, marks, f"{prefix}ladder"),
     )
     return [one for one in made if one is not None]
 
@@ -154,7 +153,7 @@ class _Proof:
         if what == PATH:
             return [path_drawing(self._view, self._finding, name)]
         if what == LADDER:
-            found = ladder_drawing(self._view, self._finding, self._marks, GUTTER, name)
+            found = ladder_drawing(self._view, self._finding, self._marks, name)
             return [found] if found else []
         if what == SIZES:
             found = sizes_drawing(self._view, self._sender, name)
@@ -283,9 +282,7 @@ class _Proof:
     ) -> Drawing:
         shown = [*lanes, evidence_lane(self._finding)]
         caption = f"{title}; from {format_ps(span[0])} to {format_ps(span[1])}."
-        sheet = timeline_sheet(
-            name, shown, self._marks, *span, title=title, desc=caption, gutter=GUTTER
-        )
+        sheet = timeline_sheet(name, shown, self._marks, *span, title=title, desc=caption)
         legend = seen_in(
             sheet, (*legend_of_lanes(shown, *span), ("tick error", "what the finding rests on"))
         )

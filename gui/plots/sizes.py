@@ -5,13 +5,11 @@ from __future__ import annotations
 from collections import Counter
 
 from freezeframe.analyzers.view import CaptureView
-from freezeframe.gui.plots.axis import value_ticks
+from freezeframe.gui.plots.axis import GUTTER, MARGIN, WIDTH, value_ticks
 from freezeframe.gui.plots.figures import Drawing
 from freezeframe.gui.plots.svg import Svg, text_width
 
-_WIDTH, _HEIGHT, _TOP = 1120.0, 130.0, 24.0
-_MARGIN = 14.0
-_GUTTER = 190.0
+_HEIGHT, _TOP = 130.0, 24.0
 
 
 def sizes_drawing(view: CaptureView, sender: str, name: str) -> Drawing | None:
@@ -24,17 +22,17 @@ def sizes_drawing(view: CaptureView, sender: str, name: str) -> Drawing | None:
     title = f"Payload words of the packets at {stream.source}"
     short = sum(count for _, last, count in columns if last <= 2)
     caption = f"{title}: {short:,} of {len(lengths):,} have one or two."
-    svg = Svg(name, _WIDTH, _TOP + _HEIGHT + 40, title=title, desc=caption)
+    svg = Svg(name, WIDTH, _TOP + _HEIGHT + 40, title=title, desc=caption)
     ticks = value_ticks(0, max(count for _, _, count in columns), 5)
     bottom = _TOP + _HEIGHT
     for value in ticks:
         y = bottom - _HEIGHT * value / ticks[-1]
-        svg.line(_GUTTER, y, _WIDTH - _MARGIN, y, "grid")
-        svg.text(_GUTTER - 8, y + 4, f"{value:,.6g}", "label", anchor="end")
-    svg.text(_GUTTER - 8, 14, "packets", "label", anchor="end")
-    wide = (_WIDTH - _MARGIN - _GUTTER) / len(columns)
+        svg.line(GUTTER, y, WIDTH - MARGIN, y, "grid")
+        svg.text(GUTTER - 8, y + 4, f"{value:,.6g}", "label", anchor="end")
+    svg.text(GUTTER - 8, 14, "packets", "label", anchor="end")
+    wide = (WIDTH - MARGIN - GUTTER) / len(columns)
     for number, (first, last, count) in enumerate(columns):
-        left, high = _GUTTER + wide * number, _HEIGHT * count / ticks[-1]
+        left, high = GUTTER + wide * number, _HEIGHT * count / ticks[-1]
         label = f"{first}" if first == last else f"{first} to {last}"
         svg.rect(
             left + wide * 0.1,
@@ -47,8 +45,8 @@ def sizes_drawing(view: CaptureView, sender: str, name: str) -> Drawing | None:
         svg.text(left + wide / 2, bottom + 16, label, "label", anchor="middle")
         if count and text_width(f"{count:,}", 12) < wide:
             svg.text(left + wide / 2, bottom - high - 4, f"{count:,}", "key", anchor="middle")
-    svg.line(_GUTTER, bottom, _WIDTH - _MARGIN, bottom, "axis")
-    svg.text(_WIDTH - _MARGIN, bottom + 34, "payload words of a packet", "label", anchor="end")
+    svg.line(GUTTER, bottom, WIDTH - MARGIN, bottom, "axis")
+    svg.text(WIDTH - MARGIN, bottom + 34, "payload words of a packet", "label", anchor="end")
     return Drawing(name, title, caption, svg.render(), sheet=svg, still=True)
 
 

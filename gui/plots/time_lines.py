@@ -11,7 +11,6 @@ from freezeframe.gui.moments import Freeze
 from freezeframe.gui.plots.figures import Drawing
 from freezeframe.gui.plots.marks import Mark
 from freezeframe.gui.plots.timeline import (
-    GUTTER,
     Lane,
     legend_of_lanes,
     timeline_data,
@@ -87,14 +86,12 @@ def timeline_drawing(
     marks: Sequence[Mark],
     shown: tuple[int, int],
     whole: tuple[int, int],
-    *,
-    gutter: float = GUTTER,
 ) -> Drawing:
     """Return lanes and marks between two times as a drawing that a script can zoom out to ``whole``."""
     desc = _describe(lanes, marks, *shown)
-    svg = timeline_sheet(name, lanes, marks, *shown, title=title, desc=desc, gutter=gutter).render()
+    svg = timeline_sheet(name, lanes, marks, *shown, title=title, desc=desc).render()
     items = sum(len(lane.bars) + len(lane.ticks) for lane in lanes)
-    data = timeline_data(lanes, marks, *shown, *whole, gutter) if items <= _FOR_SCRIPT else None
+    data = timeline_data(lanes, marks, *shown, *whole) if items <= _FOR_SCRIPT else None
     legend = legend_of_lanes(lanes, *whole)
     return Drawing(name, title, caption, svg, legend, data)
 

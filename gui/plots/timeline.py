@@ -7,15 +7,10 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from freezeframe.decoders.trace.coverage import Coverage
-from freezeframe.gui.plots.axis import TimeAxis
+from freezeframe.gui.plots.axis import GUTTER, MARGIN, WIDTH, TimeAxis
 from freezeframe.gui.plots.marks import ROW, Mark, Marks
 from freezeframe.gui.plots.svg import Svg, text_width
 
-_WIDTH = 1120.0
-GUTTER = 112.0
-"""Room for the names of the lanes, in pixels."""
-
-_MARGIN = 14.0
 _NARROW = 4.0  # bars under this have no outline, which would take much of their width
 _LANE = 24.0
 _BAR = 16.0
@@ -84,7 +79,6 @@ def timeline_sheet(
     *,
     title: str,
     desc: str,
-    gutter: float = GUTTER,
     links: Sequence[Link] = (),
     apart: float = 0.0,
 ) -> Svg:
@@ -96,25 +90,24 @@ def timeline_sheet(
         marks: those outside the range are left out.
         t0_ps: the left edge, picoseconds.
         t1_ps: the right edge, exclusive.
-        gutter: room for the names of the lanes; longer names are cut, the whole one is the tip.
         links: between lanes, by their number; apart: pixels between lanes, so that links are seen.
     """
-    axis = TimeAxis(t0_ps, t1_ps, gutter, _WIDTH - _MARGIN)
+    axis = TimeAxis.across(t0_ps, t1_ps)
     drawn = Marks(axis, marks)
     top = _top(drawn)
     tops, headings, bottom = _places(lanes, top, apart)
-    svg = Svg(name, _WIDTH, bottom + 26, title=title, desc=desc)
+    svg = Svg(name, WIDTH, bottom + 26, title=title, desc=desc)
     for group, y in headings.items():
         if not group:
             continue
         svg.text(2, y + _HEADING - 7, group, "group")
-        svg.line(0, y + _HEADING - 1, _WIDTH - _MARGIN, y + _HEADING - 1, "rule")
+        svg.line(0, y + _HEADING - 1, WIDTH - MARGIN, y + _HEADING - 1, "rule")
     for lane, y in zip(lanes, tops, strict=True):
-        cut = _cut(lane.name, gutter - 10)
+        cut = _cut(lane.name, GUTTER - 10)
         tip = (
             lane.tip if cut == lane.name else f"{lane.name}: {lane.tip}" if lane.tip else lane.name
         )
-        svg.text(gutter - 8, y + 16, cut, "label", anchor="end", tip=tip)
+        svg.text(GUTTER - 8, y + 16, cut, "label", anchor="end", tip=tip)
         svg.line(axis.x0, y + _LANE - 1, axis.x1, y + _LANE - 1, "lane")
     svg.begin_group("moving")
     _draw_axis(svg, axis, top, bottom)
@@ -135,14 +128,13 @@ def timeline_data(
     t1_ps: int,
     least_ps: int,
     most_ps: int,
-    gutter: float = GUTTER,
 ) -> dict[str, Any]:
     """Return what a script needs to draw the same lanes over another range of time.
 
     Args:
         t0_ps, t1_ps: the range that `timeline_sheet` was given, least_ps, most_ps: all there is.
     """
-    axis = TimeAxis(t0_ps, t1_ps, gutter, _WIDTH - _MARGIN)
+    axis = TimeAxis.across(t0_ps, t1_ps)
     top = _top(Marks(axis, marks))
     tops, _, bottom = _places(lanes, top)
     return {
@@ -150,7 +142,7 @@ def timeline_data(
         "y": [top, bottom],
         "t": [t0_ps, t1_ps],
         "all": [least_ps, most_ps],
-        "width": _WIDTH,
+        "width": WIDTH,
         "rows": round((top - 4) / ROW),
         "marks": [[m.t_ps, m.label, m.css, m.unc_ps] for m in marks],
         "lanes": [
@@ -209,7 +201,7 @@ def _draw_axis(svg: Svg, axis: TimeAxis, top: float, bottom: float) -> None:
     for x, label in axis.ticks():
         svg.line(x, top, x, bottom + 4, "grid")
         half = text_width(label, _LABEL) / 2
-        svg.text(min(max(x, half), _WIDTH - half), bottom + 18, label, "label", anchor="middle")
+        svg.text(min(max(x, half), WIDTH - half), bottom + 18, label, "label", anchor="middle")
 
 
 def _draw_lane(svg: Svg, axis: TimeAxis, lane: Lane, y: float) -> None:

@@ -19,7 +19,6 @@ from freezeframe.gui.plots.time_lines import timeline_drawing
 from freezeframe.gui.plots.timeline import Bar, Lane, Tick
 from freezeframe.gui.text import plural
 
-GUTTER = 190.0
 MOST_ROWS = 400
 """Of a lane, one by one; so many stretches are still wider than a pixel."""
 
@@ -61,9 +60,7 @@ def packet_drawings(
         lasts = format_ps(survey.end_ps - survey.begin_ps)
         caption = f"The whole capture: {lasts}.{_left_out(survey, activity, chosen)}"
         title = "Time line of the whole capture"
-        made.append(
-            timeline_drawing("whole", title, caption, lanes, marks, span, span, gutter=GUTTER)
-        )
+        made.append(timeline_drawing("whole", title, caption, lanes, marks, span, span))
     return made + _charts(survey, activity, chosen, span)
 
 
@@ -130,7 +127,7 @@ def _near(
     counts = f"{plural(len(operations), 'operation')} and {plural(len(fpdus), 'FPDU')}"
     caption = f"Around {first.rule}: the {counts} of its connection that lie closest."
     title = f"Time line around {first.rule}"
-    return [timeline_drawing("near", title, caption, lanes, marks, shown, shown, gutter=GUTTER)]
+    return [timeline_drawing("near", title, caption, lanes, marks, shown, shown)]
 
 
 def _charts(
@@ -157,8 +154,8 @@ def _charts(
         name = f"rate-{number}"
         said = "; ".join(f"{one.label} at most {one.value.max():,.4g} Mbit/s" for one in series)
         width = format_ps(int(series[0].t_ps[1] - series[0].t_ps[0]))
-        svg = chart_sheet(name, series, *span, title=title, desc=said, gutter=GUTTER).render()
-        data = chart_data(series, *span, gutter=GUTTER)
+        svg = chart_sheet(name, series, *span, title=title, desc=said).render()
+        data = chart_data(series, *span)
         caption = f"{title}: payload of TCP, each byte once, over {width} each."
         made.append(Drawing(name, title, caption, svg, data=data))
     return made

@@ -16,7 +16,7 @@ from freezeframe.gui.moments import card_freeze
 from freezeframe.gui.tracks.analysis import intervals_tracks
 from freezeframe.gui.tracks.recording import Made, by_source
 from freezeframe.gui.tracks.slices import classes_by_appearance, rows_by_time, slices_of_rows
-from freezeframe.gui.tracks.tracks import IntervalTrack, SliceTrack, StateTrack, Track
+from freezeframe.gui.tracks.tracks import IntervalTrack, SliceTrack, StateTrack, Track, state_roles
 
 _NOT_WORDS = ("SUM", "MARK", "TIME", "reserved")
 _VERDICTS = ("good", "bad", "no verdict", "not all recorded")
@@ -164,6 +164,7 @@ def _logged(key: str, name: str, table: pd.DataFrame, end_ps: int) -> Iterator[M
                         rows=held,
                         state=colour,
                         names=classes,
+                        roles=state_roles(classes),
                         end_ps=max(int(starts.max()), end_ps),
                         note=f"State machine {what}; before its first entry the state is not known.",
                     ),

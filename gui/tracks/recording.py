@@ -25,6 +25,7 @@ from freezeframe.gui.tracks.tracks import (
     StateTrack,
     Track,
     roles_of,
+    state_roles,
 )
 
 Int64 = npt.NDArray[np.int64]
@@ -238,6 +239,7 @@ def state_tracks(key: str, name: str, trace: Trace) -> Iterator[Made]:
                         [number.get(str(n), len(names) - 1) for n in new[mine]], np.uint8
                     ),
                     names=names,
+                    roles=state_roles(names),
                     end_ps=last_ps,
                     note=f"State machine {machine}; before its first change the state is not known.",
                     coverage=trace.coverage.of(source, Kind.STATE).less(

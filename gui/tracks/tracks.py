@@ -366,6 +366,12 @@ def roles_of(classes: int, roles: tuple[Role, ...]) -> tuple[Role, ...]:
     return roles or tuple(usual)
 
 
+def state_roles(names: Sequence[str]) -> tuple[Role, ...]:
+    """Return a colour for each state; one in which nothing happens is not the loudest on the page."""
+    busy = iter(roles_of(len(names), ()))
+    return tuple("idle" if name == "idle" else next(busy) for name in names)
+
+
 def _check_classes(
     track: Track,
     column: npt.NDArray[np.uint8] | None,

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from freezeframe.analyzers.analysis import AnalysisResult, Intervals, Series
-from freezeframe.gui.plots.axis import value_ticks
+from freezeframe.gui.plots.axis import GUTTER, value_ticks
 from freezeframe.gui.plots.chart import MOST_LINES, chart_data, chart_sheet
 from freezeframe.gui.plots.figures import drawings, extent
 from freezeframe.gui.plots.picture import picture_svg
@@ -41,7 +41,7 @@ def lines(svg: str, css: str = "s0") -> list[list[tuple[float, float]]]:
 
 
 def chart(one: Series, end: int = 10_000) -> str:
-    return chart_sheet("c", [one], 0, end, title="T", desc="D", gutter=100).render()
+    return chart_sheet("c", [one], 0, end, title="T", desc="D").render()
 
 
 @given(st.floats(-1e12, 1e12), st.floats(1e-6, 1e12), st.integers(3, 10))
@@ -74,7 +74,9 @@ def test_a_step_holds_until_the_next_and_a_gap_breaks_the_line() -> None:
     assert len(drawn) == 2
     (x0, y0), (x1, y1) = drawn[0][0], drawn[0][-1]
     assert y0 == y1
-    assert x1 - x0 == pytest.approx((1120 - 14 - 100) * 0.2, abs=0.05)  # to where it is not known
+    assert x1 - x0 == pytest.approx(
+        (1120 - 14 - GUTTER) * 0.2, abs=0.05
+    )  # to where it is not known
 
 
 @pytest.mark.parametrize("step", [True, False])
@@ -83,12 +85,12 @@ def test_one_peak_among_a_hundred_thousand_values_is_drawn_at_its_height(step: b
     values[54_321] = 1_000
     times = np.arange(100_000, dtype=np.int64) * 1_000
     one = Series("A.x", "x", "", times, values, step)
-    drawn = lines(chart_sheet("c", [one], 0, 10**8, title="T", desc="D", gutter=100).render())
+    drawn = lines(chart_sheet("c", [one], 0, 10**8, title="T", desc="D").render())
     corners = [corner for line in drawn for corner in line]
     highest = min(y for _, y in corners)
     assert max(y for _, y in corners) - highest == pytest.approx(130, abs=0.1)
     (x,) = {x for x, y in corners if y == highest}
-    assert x == pytest.approx(100 + 0.54321 * (1120 - 14 - 100), abs=1.1)
+    assert x == pytest.approx(GUTTER + 0.54321 * (1120 - 14 - GUTTER), abs=1.1)
     assert len(corners) < 5_000
 
 
@@ -96,11 +98,11 @@ def test_a_gap_among_many_values_stays_a_gap() -> None:
     values = np.ones(50_000)
     values[20_000:30_000] = math.nan
     one = Series("A.x", "x", "", np.arange(50_000, dtype=np.int64), values, True)
-    drawn = lines(chart_sheet("c", [one], 0, 50_000, title="T", desc="D", gutter=100).render())
-    width = 1120 - 14 - 100
+    drawn = lines(chart_sheet("c", [one], 0, 50_000, title="T", desc="D").render())
+    width = 1120 - 14 - GUTTER
     assert len(drawn) == 2
-    assert drawn[0][-1][0] == pytest.approx(100 + 0.4 * width, abs=1.5)
-    assert drawn[1][0][0] == pytest.approx(100 + 0.6 * width, abs=1.5)
+    assert drawn[0][-1][0] == pytest.approx(GUTTER + 0.4 * width, abs=1.5)
+    assert drawn[1][0][0] == pytest.approx(GUTTER + 0.6 * width, abs=1.5)
 
 
 def test_a_near_limit_is_a_line_and_a_far_one_is_said() -> None:
@@ -117,14 +119,14 @@ def test_series_without_any_known_value_are_drawn_as_an_empty_chart() -> None:
 
 def test_what_makes_no_chart_is_refused() -> None:
     with pytest.raises(ValueError, match="1 to 8 series of one unit"):
-        chart_sheet("c", [], 0, 1, title="T", desc="D", gutter=9).render()
+        chart_sheet("c", [], 0, 1, title="T", desc="D").render()
     mixed = [series([1.0]), series([1.0], unit="words")]
     with pytest.raises(ValueError, match="of one unit"):
-        chart_sheet("c", mixed, 0, 1, title="T", desc="D", gutter=9).render()
+        chart_sheet("c", mixed, 0, 1, title="T", desc="D").render()
 
 
 def test_the_data_for_a_script_has_null_where_a_value_is_not_known() -> None:
-    data = chart_data([series([1, math.nan, 3])], 0, 2_000, gutter=100)
+    data = chart_data([series([1, math.nan, 3])], 0, 2_000)
     assert data["lines"][0]["v"] == [1.0, None, 3.0]
     assert data["lines"][0]["y"][1] is None
     assert data["lines"][0]["t"] == [0, 1_000, 2_000]

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from freezeframe.capture.time_text import format_ps
 from freezeframe.decoders.trace.coverage import Coverage
-from freezeframe.gui.plots.axis import TimeAxis, round_ticks
+from freezeframe.gui.plots.axis import GUTTER, TimeAxis, round_ticks
 from freezeframe.gui.plots.marks import Mark
 from freezeframe.gui.plots.svg import Svg, text_width
 from freezeframe.gui.plots.timeline import Bar, Lane, Tick, timeline_sheet
@@ -103,7 +103,7 @@ def test_a_label_that_does_not_fit_its_bar_is_left_out() -> None:
 def test_bars_outside_the_range_are_not_drawn_and_those_across_its_edge_are_cut() -> None:
     bars = [Bar(-500, 500, "a"), Bar(2_000_000, 3_000_000, "a")]
     (bar,) = elements(timeline([Lane("g", "l", bars=bars)]), "rect", "a")
-    assert float(bar.attrib["x"]) == 112
+    assert float(bar.attrib["x"]) == GUTTER
 
 
 @given(st.lists(st.integers(0, 1_000_000), min_size=2, max_size=8))
@@ -126,7 +126,7 @@ def test_labels_of_marks_never_overlap_and_stay_inside(times: list[int]) -> None
 def test_the_band_of_a_mark_is_as_wide_as_its_uncertainty() -> None:
     svg = timeline([Lane("g", "l")], [Mark(500_000, "m", "finding", unc_ps=100_000)])
     (band,) = elements(svg, "rect", "band")
-    assert float(band.attrib["width"]) == pytest.approx((1120 - 14 - 112) * 0.2, abs=0.1)
+    assert float(band.attrib["width"]) == pytest.approx((1120 - 14 - GUTTER) * 0.2, abs=0.1)
 
 
 def test_many_ticks_are_one_path_and_few_have_tips() -> None:
@@ -156,7 +156,7 @@ def test_what_a_lane_does_not_cover_is_hatched_with_the_reason_and_the_rest_is_n
     covered = Coverage.between(250_000, 750_000, "the memory wrapped", "recording closed")
     svg = timeline([Lane("", "A", bars=[Bar(300_000, 310_000, "a")], coverage=covered)])
     left, right = elements(svg, "rect", "hatch")
-    axis = TimeAxis(0, 1_000_000, 112, 1106)
+    axis = TimeAxis(0, 1_000_000, GUTTER, 1106)
     ends = [(float(r.get("x", "")), float(r.get("width", ""))) for r in (left, right)]
     assert ends[0][0] == pytest.approx(axis.x(0), abs=0.01)
     assert sum(ends[0]) == pytest.approx(axis.x(250_000), abs=0.02)

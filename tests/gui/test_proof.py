@@ -16,8 +16,7 @@ from freezeframe.analyzers.view import CaptureView
 from freezeframe.decoders.trace.coverage import Coverage
 from freezeframe.gui.moments import freezes
 from freezeframe.gui.palette import ROLES
-from freezeframe.gui.plots.axis import TimeAxis
-from freezeframe.gui.plots.books import GUTTER
+from freezeframe.gui.plots.axis import GUTTER, TimeAxis
 from freezeframe.gui.plots.card_path import Part, Tap, Way, path_sheet
 from freezeframe.gui.plots.chart import Gap, filled
 from freezeframe.gui.plots.figures import Drawing
@@ -30,6 +29,7 @@ from tests.analyzers.emulated import pulled
 from tests.gui.made_capture import BAD_PACKET, made_capture
 
 WIDTH = 1120 - 14
+HALF = (WIDTH - GUTTER) / 2
 DATA = {*ROLES, "tick", "s0", "s1", "s2", "s3"}
 HOSTILE = '</text><script>alert("x")</script>&'
 
@@ -69,14 +69,12 @@ def test_a_link_leads_from_the_foot_of_one_bar_to_the_head_of_the_next_and_a_los
 ):
     lanes = [Lane("", "first"), Lane("", "second")]
     links = [Link(0, 50, 0, 1, "way"), Link(20, 80, 0, 1, "way lost", lost=True)]
-    sheet = timeline_sheet(
-        "n", lanes, [], 0, 100, title="t", desc="d", gutter=6, links=links, apart=40
-    )
+    sheet = timeline_sheet("n", lanes, [], 0, 100, title="t", desc="d", links=links, apart=40)
     (kept,) = [s for s in sheet.shapes if s.css == "way"]
     (lost,) = [s for s in sheet.shapes if s.css == "way lost"]
     # Lanes of 24 px begin at 4 and at 68; a bar is 16 px high, 4 px below the begin of its lane.
-    assert kept.points == ((6, 24), (6 + 550, 72))
-    assert lost.points == ((6 + 220, 24), (6 + 550, 48))
+    assert kept.points == ((GUTTER, 24), (GUTTER + HALF, 72))
+    assert lost.points == ((pytest.approx(GUTTER + 0.4 * HALF), 24), (GUTTER + HALF, 48))
     assert len([s for s in sheet.shapes if s.css == "crossed"]) == 2
 
 
@@ -238,8 +236,6 @@ def test_every_fault_has_pictures_whose_marks_stand_at_its_time(fault: str, tmp_
 
 def test_the_coverage_of_lanes_is_in_the_picture(omitted: CaptureView) -> None:
     covered = Coverage.between(0, 50, "before", "closed")
-    sheet = timeline_sheet(
-        "n", [Lane("", "l", coverage=covered)], [], 0, 100, title="t", desc="d", gutter=6
-    )
+    sheet = timeline_sheet("n", [Lane("", "l", coverage=covered)], [], 0, 100, title="t", desc="d")
     (hole,) = [s for s in sheet.shapes if s.kind == "hatch"]
-    assert (hole.points[0][0], hole.tip) == (6 + 550, "not recorded: closed")
+    assert (hole.points[0][0], hole.tip) == (GUTTER + HALF, "not recorded: closed")

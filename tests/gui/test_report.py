@@ -166,14 +166,21 @@ def test_the_time_line_has_a_title_a_description_and_a_lane_for_every_tap(html: 
     ids = svg.attrib["aria-labelledby"].split()
     assert [svg.find(f"{space}title").attrib["id"], svg.find(f"{space}desc").attrib["id"]] == ids  # type: ignore[union-attr]
     labels = [list(t.itertext())[-1] for t in svg.iter(f"{space}text")]
-    for lane in ("A tx_enq", "A tx_deq", "B rx_enq", "B rx_deq", "A waits", "B credits"):
+    for lane in (
+        "A.tx_enq packets",
+        "A.tx_deq packets",
+        "B.rx_enq packets",
+        "B.rx_deq packets",
+        "A blocked",
+        "B blocked",
+    ):
         assert lane in labels
-    assert "B tx_enq" not in labels  # nothing was sent that way
+    assert "B.tx_enq packets" not in labels  # nothing was sent that way
     assert {"pay-crc at B", "word-omitted"} <= set(labels)
 
 
 def test_a_packet_with_a_bad_crc_is_told_by_more_than_its_colour(html: str) -> None:
-    tips = re.findall(r'class="bad"><title>(.*?)</title>', html)
+    tips = re.findall(r'class="error"><title>(.*?)</title>', html, re.S)
     assert len(tips) == 9  # tx_deq, rx_enq, rx_deq, in the ladder and both time lines
     assert all("bad payload CRC, length" in tip for tip in tips)
     assert html.count("bad payload CRC, length</td>") == 3
