@@ -110,6 +110,8 @@ ENTRIES: tuple[Entry, ...] = (
     Entry(_FIND, "F&ilter...", "Ctrl+Shift+F", "focus_filter", "Shows only the rows that match."),
     Entry(_FIND, "&Next hit", "F3", "window.table.step", argument=1),
     Entry(_FIND, "&Previous hit", "Shift+F3", "window.table.step", argument=-1),
+    Entry(_FIND, "Next step of the st&ory", "Ctrl+J", "window.story.step", argument=1),
+    Entry(_FIND, "Step &back in the story", "Ctrl+Shift+J", "window.story.step", argument=-1),
     Entry(_FIND, "&Clear find and filter", "Ctrl+Backspace", "clear_search"),
     Entry(_FIND),
     Entry(_FIND, "&Sort by column", "Ctrl+Shift+S", "window.table.columns.sort_current"),

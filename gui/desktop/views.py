@@ -33,6 +33,7 @@ from freezeframe.gui.desktop.panels.measurements import MeasurementsPanel
 from freezeframe.gui.desktop.panels.notes_panel import NotesPanel
 from freezeframe.gui.desktop.panels.proof_panel import ProofPanel
 from freezeframe.gui.desktop.panels.sources_panel import SourcesPanel
+from freezeframe.gui.desktop.panels.story_strip import StoryStrip
 from freezeframe.gui.desktop.panels.tracks_panel import TracksPanel
 from freezeframe.gui.desktop.panels.welcome import Welcome
 from freezeframe.gui.desktop.shown_tracks import ShownTracks, begins_thin
@@ -50,6 +51,7 @@ from freezeframe.gui.desktop.workspace import Workspace
 from freezeframe.gui.palette import THEMES, ThemeName
 from freezeframe.gui.text import printable
 from freezeframe.gui.tracks.said import legend_of
+from freezeframe.gui.tracks.story import Step
 from freezeframe.gui.tracks.tracks import MarkTrack, Track
 
 Bools = npt.NDArray[np.bool_]
@@ -86,6 +88,7 @@ class Views(QMainWindow):
         self._recordings = True
         self._guided = False  # a finding was shown, by the user or by itself
         self._at_ps = at_ps
+        self._told = ""  # the source of the finding whose story is told
         self.theme: ThemeName = theme
         self.timeline = named(
             TimelineView(), "time line", "Arrows move, + and - zoom, F fits, n and p step."
@@ -95,6 +98,7 @@ class Views(QMainWindow):
         self.table = EventTable(workspace.jobs)
         self.findings = FindingsPanel()
         self.proof = ProofPanel(workspace.jobs)
+        self.story = named(StoryStrip(), "story", "How the finding came about, step by step.")
         self.inspector = InspectorPanel()
         self.measurements = MeasurementsPanel()
         self.cursors = CursorsPanel(self.timeline)
@@ -134,6 +138,7 @@ class Views(QMainWindow):
         column.setSpacing(0)
         column.addWidget(self._trouble_bar)
         column.addWidget(self.welcome, 1)
+        column.addWidget(self.story)
         column.addWidget(self.overview)
         column.addWidget(self.timeline, 1)
         column.addWidget(self.legend)
@@ -204,6 +209,7 @@ class Views(QMainWindow):
         self.table.filtered.connect(self._filtered)
         self.findings.chosen.connect(self.show_finding)
         self.findings.shown.connect(self._finding_shown)
+        self.story.asked.connect(self._step_asked)
         self.docks["Proof"].visibilityChanged.connect(self.proof.set_seen)
         self.findings.evidence_chosen.connect(lambda place: self.choose(place, "findings"))
         self.inspector.word_chosen.connect(self._word_chosen)
@@ -300,7 +306,9 @@ class Views(QMainWindow):
             begin, end = (int(frame[at].iloc[subject[1]]) for at in ("t_ps", "t_end_ps"))
             lasted = begin, end
             stretch = framed(stretch or lasted, lasted, self.timeline.area_width())
-        best = first_evidence(finding)
+        best = (
+            first_evidence(finding) or subject
+        )  # registers alone have no row: the wait they explain
         if best is not None:
             self.choose(Place(source, *best), "findings")
         # Behind the choice, which brings its row into view wherever it stands.
@@ -323,7 +331,22 @@ class Views(QMainWindow):
     def _finding_shown(self, source: str, number: int) -> None:
         opened = self.workspace.sources.get(source)
         known = opened is not None and 0 <= number < len(opened.findings)
-        self.proof.set_finding(opened, opened.findings[number] if opened and known else None)
+        finding = opened.findings[number] if opened and known else None
+        self.proof.set_finding(opened, finding)
+        self.story.set_steps([] if opened is None or finding is None else opened.story(finding))
+        self._told = source
+
+    def _step_asked(self, step: Step) -> None:
+        """Show a step of the story: its row in all views, then its time, as large as it can be read."""
+        opened = self.workspace.sources.get(self._told)
+        if opened is None:
+            return
+        if step.place is not None:
+            self.choose(Place(self._told, *step.place), "findings")
+        if step.span_ps is not None:
+            begin, end = (t_ps + opened.offset_ps for t_ps in step.span_ps)
+            beside = max((end - begin) // 2, opened.around_ps // 2)
+            self.timeline.set_range(begin - beside, end + beside)
 
     def focus_find(self) -> None:
         """Put the keyboard into the find line."""

@@ -22,6 +22,8 @@ from freezeframe.capture.folder import CaptureFolder
 from freezeframe.decoders.trace.coverage import Coverage
 from freezeframe.decoders.trace.decode import Trace
 from freezeframe.gui.desktop.evidence import AROUND_PS
+from freezeframe.gui.moments import Freeze, card_freeze, freezes
+from freezeframe.gui.tracks.story import Step, story_of
 from freezeframe.gui.tracks.tracks import IntervalTrack, MarkTrack, SliceTrack, Track
 
 _FILE_ENDS = ("before the file begins", "the file ends here")
@@ -109,6 +111,16 @@ class Opened:
     wall_clock: WallClock | None = None
     around_ps: int = AROUND_PS
     loaded: bool = False
+
+    def story(self, finding: Finding) -> list[Step]:
+        """Return the steps in which one of its findings is told."""
+        frozen: list[Freeze] = []
+        if self.folder is not None and self.trace is not None:
+            frozen = freezes(self.folder, self.trace)
+        elif self.cards is not None and len(self.cards.cards) == 1:
+            freeze = card_freeze(self.cards.cards[0])
+            frozen = [] if freeze is None else [freeze]
+        return story_of(finding, self.trace, frozen)
 
     def absorb(self, part: Part) -> None:
         """Take what a worker has added; a track or table of a key that is there is replaced."""

@@ -26,6 +26,9 @@ def test_the_first_finding_is_chosen_framed_and_told_without_a_click(
     finding = opened.findings[0]
     assert window.findings.list.currentRow() == 0
     assert window.findings.text.toPlainText().startswith(f"{finding.diagnosis}, ")
+    assert window.inspector.title.text() != "Nothing is chosen."
+    assert window.inspector.tree.topLevelItemCount() > 0
+    assert 2 <= len(window.story.steps) <= 9 and window.story.isVisible()
     frames = {name: table.frame for name, table in opened.tables.items()}
     subject = subject_of(finding, frames)
     assert subject is not None
@@ -94,3 +97,39 @@ def test_a_capture_in_one_file_opens_as_its_folder_does(
     opened = window.workspace.sources[key]
     assert (opened.kind, opened.findings[0].packet, opened.findings[0].word) == ("capture", 69, 3)
     assert window.workspace.books[key].path == tmp_path / "fault.ff.zip.notes.json"
+
+
+def test_the_steps_of_the_story_move_the_view_and_choose_their_rows(
+    qtbot: QtBot, window: MainWindow, fault_capture: Path
+) -> None:
+    wait_loaded(qtbot, window, fault_capture)
+    settle(qtbot, window)
+    story = window.story
+    seen = set()
+    for number, step in enumerate(story.steps):
+        story.step(1)
+        assert story.at == number and story.text_of(number).startswith(step.text)
+        assert step.span_ps is not None
+        t0, t1 = window.timeline.range()
+        assert t0 <= step.span_ps[0] < step.span_ps[1] <= t1
+        seen.add((t0, t1))
+        if step.place is not None:
+            selection = window.timeline.selection()
+            assert selection is not None
+            place = window.place_of(selection)
+            assert place is not None and (place.table, place.row) == step.place
+    assert len(seen) > 2
+    story.step(1)  # there is none behind the last
+    assert story.at == len(story.steps) - 1
+    story.step(-1)
+    assert story.at == len(story.steps) - 2
+
+
+def test_the_story_goes_with_the_finding(
+    qtbot: QtBot, window: MainWindow, fault_capture: Path
+) -> None:
+    key = wait_loaded(qtbot, window, fault_capture)
+    settle(qtbot, window)
+    assert window.story.steps
+    window.workspace.close_source(key)
+    assert window.story.steps == [] and not window.story.isVisible()
