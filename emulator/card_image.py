@@ -159,9 +159,33 @@ class _ImageDevice:
         chunk: int,
         text: str,
     ) -> None:
-        self.recording = recording
         self.map = card_map(recording.card, recording.features)
         self._place = place
+        self._chunk, self._text = chunk, text
+        self._take(recording)
+        self._identify(boot_nonce, chunk, self._rom_length)
+        self.set("ctl.crc_done", self._entries)
+        for tap in recording.recorders.values():
+            self.set("tap.kinds", tap.kinds, tap.tap.number)
+            self.set("tap.post", _POST, tap.tap.number)
+        self.show()
+
+    def run_again(self, recording: CardRecording) -> None:
+        """Take another recording of the same card, when armed; what froze it there freezes it here, if it may."""
+        kept = {at: int(self._words[np.searchsorted(self._at, at)]) for at in self._own}
+        self._take(recording)
+        for at, word in kept.items():
+            self._words[np.searchsorted(self._at, at)] = word
+        self._clear()
+        causes = (recording.causes or 0) & (self.get("ctl.cause_mask") | 1)
+        if causes & ~1:
+            self.show()
+            self.set("ctl.causes", causes)
+
+    def _take(self, recording: CardRecording) -> None:
+        """Put a recording into the words."""
+        chunk, text = self._chunk, self._text
+        self.recording = recording
         self._state = _FROZEN
         memories = memories_of_card(recording.card)
         with_crc = Feature.CRC_TABLE in recording.features
@@ -200,13 +224,9 @@ class _ImageDevice:
             if "w" in info.access
             for indices in elements(info)
         }
-        rom_length = len(parts[0].words) if Feature.ROM in recording.features else 0
-        self._identify(boot_nonce, chunk, rom_length)
-        self.set("ctl.crc_done", entries)
-        for tap in recording.recorders.values():
-            self.set("tap.kinds", tap.kinds, tap.tap.number)
-            self.set("tap.post", _POST, tap.tap.number)
-        self.show()
+        self._own = set(registers)
+        self._rom_length = len(parts[0].words) if Feature.ROM in recording.features else 0
+        self._entries = entries
 
     def set(self, name: str, value: int, *indices: int) -> None:
         """Give a register a value; 64-bit ones by their two halves."""

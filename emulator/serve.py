@@ -24,6 +24,7 @@ from freezeframe.capture.targets.base import Target
 from freezeframe.capture.targets.server import EtherboneServer, poll_any
 from freezeframe.emulator.apart import cards_apart
 from freezeframe.emulator.card_image import CardImage, empty_recording
+from freezeframe.emulator.running_card import RunningCard, Wanted, model_of
 from freezeframe.emulator.target import EmulatorTarget
 
 DEFAULT_SPEED = 5e-4
@@ -113,6 +114,18 @@ def emulate(
         TargetError: the address cannot be listened at.
     """
     host, port = listen_address(listen)
+    if model_of(profile):
+        if load or apart or host_traces:
+            raise InputError(
+                f"profile {profile} is one card: it has no --load, --apart or --host-trace"
+            )
+        card = RunningCard(
+            Wanted(profile, fault, seed, workload or ""),
+            None if truth is None else Path(truth),
+            nonce,
+        )
+        _serve_image(card, host, port, on_ready or _nothing, stop)
+        return
     if speed is not None and speed <= 0:
         raise InputError(f"speed {speed}: simulated seconds a second must be above 0")
     target = EmulatorTarget(
@@ -160,7 +173,21 @@ def serve_card(
             )
         recordings = [empty_recording(said)]
     nonce = int.from_bytes(os.urandom(4), "little")
-    server = EtherboneServer(CardImage(recordings, boot_nonce=nonce), host, port)
+    _serve_image(CardImage(recordings, boot_nonce=nonce), host, port, on_ready, stop)
+
+
+def _nothing(url: str) -> None:
+    return None
+
+
+def _serve_image(
+    card: CardImage,
+    host: str,
+    port: int,
+    on_ready: Callable[[str], None],
+    stop: Callable[[], bool] | None,
+) -> None:
+    server = EtherboneServer(card, host, port)
     try:
         with _stopping(stop) as stopped:
             on_ready(f"etherbone://{f'[{host}]' if ':' in host else host}:{server.port}")

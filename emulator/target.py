@@ -15,11 +15,12 @@ import numpy.typing as npt
 
 from freezeframe.capture.errors import InputError, TargetError
 from freezeframe.capture.registers.map_table import MAP_SIZE
-from freezeframe.capture.targets.base import Words
+from freezeframe.capture.targets.base import Target, Words
 from freezeframe.emulator.host_trace import HostLog, HostTraceFile
 from freezeframe.emulator.machine import Pair
 from freezeframe.emulator.profile import load_profile
 from freezeframe.emulator.registers import ERROR_WORD, RegisterFile
+from freezeframe.emulator.running_card import RunningCard, Wanted, model_of
 
 ACCESS_PS = 20_000_000
 """Simulated time of one call: 20 us, about what a register access over a local network costs."""
@@ -187,8 +188,10 @@ class EmulatorTarget:
         return [self._read(first)]
 
 
-def open_emulator(url: str) -> EmulatorTarget:
+def open_emulator(url: str) -> Target:
     """Open ``emu:`` with options ``profile``, ``fault``, ``load``, ``workload``, ``seed``, ``truth``.
+
+    A profile that names a model is that one card; any other is a pair.
 
     Raises:
         InputError: an unknown or repeated option, or a value that is none; the message says which there are.
@@ -209,8 +212,17 @@ def open_emulator(url: str) -> EmulatorTarget:
     seed = options.get("seed", "0")
     if not (seed.isascii() and seed.isdigit()):
         raise InputError(f"{url!r}: seed {seed!r}; a seed is a whole number from 0 on")
+    profile = options.get("profile", "forth")
+    if model_of(profile):
+        if options.get("load"):
+            raise InputError(f"{url!r}: profile {profile} has workloads and no load")
+        truth = options.get("truth")
+        wanted = Wanted(
+            profile, options.get("fault", "none"), int(seed), options.get("workload", "")
+        )
+        return RunningCard(wanted, Path(truth) if truth else None)
     return EmulatorTarget(
-        options.get("profile", "forth"),
+        profile,
         # An unescaped plus of a query stands for a blank, and no fault has one in its name.
         options.get("fault", "none").replace(" ", "+"),
         int(seed),

@@ -92,9 +92,8 @@ def _finding(group: Sequence[Claim], device: str) -> Finding:
     more = ""
     if len(group) > 1:
         numbers = ", ".join(str(other.packet) for other in group[1:9] if other.packet is not None)
-        more = (
-            f" The same befell {len(group) - 1} more: packet {numbers}{', ...' * (len(group) > 9)}."
-        )
+        named = f": packet {numbers}{', ...' * (len(group) > 9)}" if numbers else ""
+        more = f" The same befell {len(group) - 1} more{named}."
     doubt = "".join(f" Against it: {witness.text}." for witness in against)
     place = device if not claim.where else claim.where[-1]
     evidence = [

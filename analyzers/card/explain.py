@@ -28,6 +28,7 @@ from freezeframe.analyzers.card.seen import (
     what_was_seen,
 )
 from freezeframe.analyzers.card.stall import stalled
+from freezeframe.analyzers.card.transactions import with_transactions
 from freezeframe.analyzers.card.view import CardView
 from freezeframe.analyzers.contract import Finding, Says, Witness
 from freezeframe.capture.card.recording import CardRecording
@@ -106,6 +107,8 @@ def explain_card(recording: CardRecording | CardView) -> CardExplanation:
     log = decode_log(card.recording, card.times)
     notes += [f"{problem.source}: {problem.text}" for problem in log.problems]
     claims = card.unfit or list(_claims(card))
+    if not card.unfit:
+        claims = with_transactions(card, claims)
     if not claims:  # else something else may have made the counters differ
         claims = broken_laws(laws) or unexplained_causes(card)
     findings = findings_of(claims, card.device)

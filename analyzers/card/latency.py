@@ -13,6 +13,7 @@ import numpy.typing as npt
 import pandas as pd
 
 from freezeframe.analyzers.analysis import AnalysisResult, Figure, Series
+from freezeframe.analyzers.card.phases import phase_figures
 from freezeframe.analyzers.card.view import CardView
 from freezeframe.analyzers.result_parts import distribution_figures, joined_notes
 from freezeframe.analyzers.time_alignment import Moments, alignment_notes, span_uncertainty_ps
@@ -47,7 +48,11 @@ def run(card: CardView) -> AnalysisResult:
                 frames.append(known.assign(path=name))
                 series.append(_course(name, known))
     tables = {"packets": pd.concat(frames, ignore_index=True)} if frames else {}
-    notes = joined_notes([*_lacks(card), *alignment_notes(card.times)])
+    of_ways, phases, limits = phase_figures(card)
+    figures += of_ways
+    if phases:
+        tables["phases"] = pd.concat(phases, ignore_index=True)
+    notes = joined_notes([*_lacks(card), *limits, *alignment_notes(card.times)])
     return AnalysisResult("latency", tuple(figures), tuple(series), tables=tables, notes=notes)
 
 

@@ -7,6 +7,7 @@ from difflib import get_close_matches
 
 from freezeframe.capture.card.elaborated import BUILT_IN_CAUSES, LOG
 from freezeframe.capture.card.hooks import problems_of_hooks
+from freezeframe.capture.card.sequences import problems_of_sequences
 from freezeframe.capture.card.tables import (
     CardFile,
     Cause,
@@ -43,6 +44,7 @@ def problems_of(card: CardFile) -> Iterator[tuple[Where, str]]:
         yield from _cause(card, ("cause", name), cause)
     yield from _counters(card)
     yield from _logged(card)
+    yield from problems_of_sequences(card)
     yield from problems_of_trigger(card)
     yield from _wires(card)
     yield from _laws(card)

@@ -293,6 +293,12 @@ class States(_Table, kw_only=True):
     ]
     clock: Annotated[str, Meta(description="of the wire; the register bus unless said")] = ""
     doc: Doc = ""
+    after: Annotated[
+        dict[Name, list[Name]],
+        Meta(
+            description="of a state, those it may follow; a state that is not named may follow any"
+        ),
+    ] = {}
 
 
 class Histogram(_Table):
@@ -355,6 +361,53 @@ class Law(_Table):
     doc: Doc = ""
 
 
+class Transactions(_Table, rename={"in_": "in"}):
+    """``[transactions.NAME]``: requests and answers that an ID ties together, at the taps where they leave and come.
+
+    ``id``, ``kind`` and ``status`` are fields of both taps' format; ``taken``, ``returned``, ``timed_out``,
+    ``refused`` and ``busy`` are events of this file, in whose value the ID has the lowest bits.
+    """
+
+    out: Annotated[str, Meta(description="tap where the card's own packets leave")]
+    in_: Annotated[str, Meta(description="tap where packets come")]
+    id: Annotated[str, Meta(description="field that holds the ID")]
+    ids: Annotated[int, Meta(ge=1, le=65_536, description="how many there are")]
+    kind: Annotated[str, Meta(description="field that tells requests from answers, by its names")]
+    requests: Annotated[list[str], Meta(min_length=1, description="kinds that are answered")]
+    answers: Annotated[list[str], Meta(min_length=1)]
+    posted: Annotated[list[str], Meta(description="kinds with an ID and no answer")] = []
+    status: Annotated[str, Meta(description="field of an answer that says how it went")] = ""
+    good: Annotated[list[str], Meta(description="names of status for one that went well")] = []
+    apart: Annotated[
+        dict[str, list[str]], Meta(description="field: names; such packets have IDs of their own")
+    ] = {}
+    taken: Annotated[str, Meta(description="event: an ID is in use from here on")] = ""
+    returned: Annotated[str, Meta(description="event: it is free again")] = ""
+    timed_out: Annotated[str, Meta(description="event: a request is given up")] = ""
+    refused: Annotated[list[str], Meta(description="events: access was not allowed")] = []
+    busy: Annotated[str, Meta(description="event: a packet found no room and comes again")] = ""
+    doc: Doc = ""
+
+
+class WayPhase(_Table):
+    """``[[way.NAME.phase]]``: from one event to a later one."""
+
+    name: Annotated[str, Meta(max_length=40)]
+    begin: str
+    end: str
+
+
+class Way(_Table):
+    """``[way.NAME]``: the phases of what passes through the card, between events that are logged with one value for it.
+
+    Phases stand in the order in which it meets them; their events are those of ``[event.NAME]``.
+    """
+
+    phase: Annotated[list[WayPhase], Meta(min_length=1, max_length=15)]
+    title: Annotated[str, Meta(max_length=80)] = ""
+    doc: Doc = ""
+
+
 class Transport(_Table):
     """``[transport]``: the bus on which the registers are read."""
 
@@ -385,4 +438,6 @@ class CardFile(_Table):
     trigger: Trigger = field(default_factory=Trigger)
     flow_control: FlowControl = field(default_factory=FlowControl)
     law: dict[Name, Law] = {}
+    transactions: Annotated[dict[Name, Transactions], Meta(max_length=8)] = {}
+    way: Annotated[dict[Name, Way], Meta(max_length=16)] = {}
     transport: Transport = field(default_factory=Transport)

@@ -154,6 +154,10 @@ class Adapter(_Table):
     """A whole profile of stages, its formulas worked out; ``[parameter]`` is gone then."""
 
     description: str = ""
+    card: Annotated[str, Meta(max_length=64, description="the card file of what it describes")] = ""
+    model: Annotated[
+        str, Meta(max_length=32, description="what emulate runs of it, down to its cycles")
+    ] = ""
     resource: dict[Name, Resource] = {}
     pool: dict[Name, Pool] = {}
     stage: dict[Name, Stage] = {}

@@ -134,6 +134,9 @@ def run(
 
     Profiles: forth, forth-uncombined, forth-combining, forth-coarse, forth-fine.
     Workloads: single-8B, single-4KiB, pair-8B, stream-4KiB, io-head-tail, io-pending-flags.
+    Profile pci-sci is one card, with faults nwrite-response-confused, response-lost, packet-damaged,
+    incoming-buffers-leak, page-not-exported, page-not-imported, and workloads mixed, single-4B,
+    stream-64B, by-hand.
 
     \b
     Examples:
@@ -141,6 +144,7 @@ def run(
       freezeframe emulate --card my-card.toml
       freezeframe emulate --profile forth-combining --workload pair-8B
       freezeframe emulate --fault word-omitted --seed 7
+      freezeframe emulate --profile pci-sci --fault nwrite-response-confused
       freezeframe emulate --listen 127.0.0.1:0 --profile forth --fault none --truth truth.json
     """
     from freezeframe.emulator.serve import DEFAULT_SPEED, emulate, serve_card

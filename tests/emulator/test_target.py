@@ -56,6 +56,7 @@ def test_a_mistake_in_the_url_is_named(url: str, says: str) -> None:
 
 def test_each_call_takes_the_same_simulated_time_so_that_whoever_polls_sees_progress() -> None:
     target = open_emulator("emu:?fault=payload-bit-flip&seed=2")
+    assert isinstance(target, EmulatorTarget)
     card = Card(target, 1)
     for _ in range(1000):
         if card.state == 3:

@@ -126,9 +126,10 @@ def test_what_cannot_be_joined_is_refused(text: str, message: str) -> None:
 
 @pytest.mark.parametrize("plus", ["%2B", "+"])
 def test_a_url_may_join_faults_with_a_plus_escaped_or_not(plus: str) -> None:
-    from freezeframe.emulator.target import open_emulator
+    from freezeframe.emulator.target import EmulatorTarget, open_emulator
 
     target = open_emulator(f"emu:?fault=clock-drift{plus}credit-lost&load=light&seed=2")
+    assert isinstance(target, EmulatorTarget)
     assert target.pair.fault.name == "clock-drift+credit-lost"
     assert "load=light" in target.url and "%2B" in target.url
     assert Card(target, 0).read("id.magic") == 0x46525A46

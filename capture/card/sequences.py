@@ -1,0 +1,144 @@
+"""What a card file says of things that follow one another: states, transactions, the phases of a way."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from difflib import get_close_matches
+
+from freezeframe.capture.card.tables import CardFile, FormatField, Transactions, Way
+
+Where = tuple[str | int, ...]
+_MOST_EVENTS = 16
+
+
+def problems_of_sequences(card: CardFile) -> Iterator[tuple[Where, str]]:
+    """Yield where and what: names of states, events, taps, fields and values that are not there."""
+    for name, machine in card.states.items():
+        for state, before in machine.after.items():
+            for one in (state, *before):
+                if one not in machine.names:
+                    yield (
+                        ("states", name, "after"),
+                        f"states {name}: after: {_nearest('state', one, machine.names)}",
+                    )
+    for name, said in card.transactions.items():
+        yield from _transactions(card, ("transactions", name), said)
+    for name, way in card.way.items():
+        yield from _way(card, ("way", name), way)
+
+
+def events_of(way: Way) -> tuple[str, ...]:
+    """Return the events of a way in the order in which they are met.
+
+    Raises:
+        ValueError: its phases tell no order.
+    """
+    found: list[str] = []
+    for phase in way.phase:
+        if phase.begin not in found:
+            if phase.end in found:
+                raise ValueError(
+                    f"phase {phase.name} ends with {phase.end}, which an earlier one has"
+                )
+            found.append(phase.begin)
+        if phase.end in found and found.index(phase.end) <= found.index(phase.begin):
+            raise ValueError(f"phase {phase.name} ends with {phase.end}, before it begins")
+        if phase.end not in found:
+            found.append(phase.end)
+    return tuple(found)
+
+
+def _transactions(card: CardFile, where: Where, said: Transactions) -> Iterator[tuple[Where, str]]:
+    name = where[1]
+    for key, tap in (("out", said.out), ("in", said.in_)):
+        if tap not in card.tap:
+            yield (*where, key), f"transactions {name}: {key}: {_nearest('tap', tap, card.tap)}"
+    formats = {card.tap[tap].format for tap in (said.out, said.in_) if tap in card.tap}
+    shape = card.format.get(next(iter(formats), ""))
+    if len(formats) == 1 and (shape is None or shape.is_ != "fields"):
+        yield (
+            where,
+            f'transactions {name}: taps {said.out} and {said.in_} need a format with is = "fields"',
+        )
+    elif len(formats) > 1:
+        yield where, f"transactions {name}: taps {said.out} and {said.in_} have different formats"
+    elif shape is not None:
+        yield from _fields(where, said, shape.field)
+    for key in ("taken", "returned", "timed_out", "busy"):
+        event = getattr(said, key)
+        if event and event not in card.event:
+            yield (
+                (*where, key),
+                f"transactions {name}: {key}: {_nearest('event', event, card.event)}",
+            )
+    for event in said.refused:
+        if event not in card.event:
+            yield (
+                (*where, "refused"),
+                f"transactions {name}: refused: {_nearest('event', event, card.event)}",
+            )
+    if bool(said.taken) != bool(said.returned):
+        yield (*where, "taken"), f"transactions {name}: taken and returned belong together"
+    if bool(said.status) != bool(said.good):
+        yield (*where, "status"), f"transactions {name}: status and good belong together"
+
+
+def _fields(
+    where: Where, said: Transactions, fields: Mapping[str, FormatField]
+) -> Iterator[tuple[Where, str]]:
+    name = where[1]
+    for key in ("id", "kind", "status"):
+        field = getattr(said, key)
+        if field and field not in fields:
+            yield (*where, key), f"transactions {name}: {key}: {_nearest('field', field, fields)}"
+    if said.id in fields and said.ids > 1 << fields[said.id].bits:
+        bits = fields[said.id].bits
+        yield (
+            (*where, "ids"),
+            f"transactions {name}: {said.ids} IDs; field {said.id} of {bits} bits holds {1 << bits}",
+        )
+    named = [
+        (said.kind, "requests", said.requests), (said.kind, "posted", said.posted),
+        (said.kind, "answers", said.answers), (said.status, "good", said.good),
+        *((field, "apart", names) for field, names in said.apart.items()),
+    ]  # fmt: skip
+    for field, key, names in named:
+        if key == "apart" and field not in fields:
+            yield (*where, key), f"transactions {name}: apart: {_nearest('field', field, fields)}"
+        known = fields[field].names if field in fields else {}
+        for one in names if field in fields else []:
+            if one not in known:
+                yield (
+                    (*where, key),
+                    f"transactions {name}: {key}: {_nearest(f'name of field {field}', one, known)}",
+                )
+
+
+def _way(card: CardFile, where: Where, way: Way) -> Iterator[tuple[Where, str]]:
+    name = where[1]
+    for number, phase in enumerate(way.phase):
+        for key in ("begin", "end"):
+            event = getattr(phase, key)
+            if event not in card.event:
+                yield (
+                    (*where, "phase", number),
+                    f"way {name}: phase {phase.name}: {_nearest('event', event, card.event)}",
+                )
+            elif not card.event[event].value:
+                yield (
+                    (*where, "phase", number),
+                    f"way {name}: event {event} is logged without a value, by which its message would be known",
+                )
+    try:
+        count = len(events_of(way))
+    except ValueError as error:
+        yield where, f"way {name}: {error}; give the phases in the order in which they are met"
+        return
+    if count > _MOST_EVENTS:
+        yield where, f"way {name}: {count} events; at most {_MOST_EVENTS}"
+
+
+def _nearest(kind: str, name: str, known: Mapping[str, object] | list[str]) -> str:
+    near = get_close_matches(name, list(known), n=1)
+    hint = f"did you mean {near[0]}?" if near else f"there is {', '.join(known) or 'none'}"
+    return f"there is no {kind} {name!r}; {hint}"

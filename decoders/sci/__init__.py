@@ -1,0 +1,1 @@
+"""SCI packets on the back-side link of a link controller."""
