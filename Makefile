@@ -16,7 +16,7 @@ PYTEST := $(BIN)/pytest -n 2 --dist loadfile --no-loadscope-reorder # in order o
 # Many containers set it; without bytecode each process and each run of pytest compiles every module anew.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: help campaign-guard bench-guard demo demo-rtl quick test lint types tests pythons cover docs bench campaign campaign-open campaign-rtl campaign-pull campaign-taps campaign-oracles campaign-guess campaign-iwarp campaign-flips campaign-what-if campaign-journals fuzz-packets harden hostile campaign-reads campaign-cards campaign-foreign timing area proofs pictures registers lock links system clean
+.PHONY: help campaign-guard bench-guard demo demo-rtl quick test lint types tests pythons cover docs bench campaign campaign-open campaign-rtl campaign-pull campaign-taps campaign-oracles campaign-guess campaign-iwarp campaign-flips campaign-what-if campaign-journals soak fuzz-packets harden hostile campaign-reads campaign-cards campaign-foreign timing area proofs pictures registers lock links system clean
 
 help:
 	@echo "make demo           a fault is injected, caught, pulled and explained"
@@ -42,6 +42,7 @@ help:
 	@echo "make campaign-what-if  200 random cards recorded, a change foretold from each capture and held against the truth (half an hour)"
 	@echo "make campaign-flips   1,000 single bits flipped in captures: each found, all but its chunk read (five minutes)"
 	@echo "make campaign-journals  recordings under 1,000 kill -9, 200 power cuts, failing disks, flipped bits (five minutes)"
+	@echo "make soak           twenty cards read twenty times a second by serve --record for MINUTES=120: memory, descriptors, every sample"
 	@echo "make harden         broken input into every parser and server, resumed where it stopped; N=20000 executions of a fast one (fifteen minutes)"
 	@echo "make hostile        files that lie, read with 512 MiB of memory; the table in docs/reliability.md (two minutes)"
 	@echo "make campaign-reads  every verb that reads on a card that counts: ten million words asked for, 0 written (minutes)"
@@ -160,6 +161,9 @@ campaign-flips: $(DEV)
 
 campaign-journals: $(DEV)
 	@$(BIN)/python -m tests.campaign.journals
+
+soak: $(DEV)
+	@$(BIN)/python -m tests.campaign.soak --write --minutes $(or $(MINUTES),120)
 
 campaign-oracles: $(DEV)
 	@$(BIN)/python -m tests.campaign.oracles --write

@@ -55,6 +55,7 @@ class Recorded:
         begun_ns: UTC of its beginning.
         missing: one line for each thing that is not there.
         lost: samples that were not written for want of room.
+        missed: samples of a source that were read and not taken in time.
     """
 
     def __init__(self, place: Path) -> None:
@@ -67,6 +68,7 @@ class Recorded:
         self.place = place
         self.missing: list[str] = []
         self.lost = 0
+        self.missed: dict[str, int] = {}
         for payload in self._payloads():
             match payload:
                 case {"recording": int(version), "kind": str(kind), "utc_ns": int(begun_ns)}:
@@ -83,7 +85,7 @@ class Recorded:
 
     def events(self) -> Iterator[Event]:
         """Give samples or lines in their order; what was damaged is left out, and ``missing`` says it."""
-        self.missing, self.lost = [], 0
+        self.missing, self.lost, self.missed = [], 0, {}
         offset_ns: int | None = None
         first_ns: int | None = None
         columns: dict[str, Sequence[tuple[str, str, str]]] = {}
@@ -97,6 +99,9 @@ class Recorded:
                     columns[source] = [
                         (str(k), str(kind), str(unit)) for k, kind, unit in described
                     ]
+                case {"source": str(source), "missed": int(count)}:
+                    self.missed[source] = self.missed.get(source, 0) + count
+                    self.missing.append(f"{count} samples of {source}: read, and not taken in time")
                 case {"lost": int(count)}:
                     self.lost += count
                     self.missing.append(f"{count} were not written: there was no room on the disk")

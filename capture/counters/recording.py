@@ -2,8 +2,8 @@
 
 Payloads are JSON. Each segment begins with what it is: ``{"recording": 1, "kind": ..., "tool": ..., "t_ns": ...,
 "utc_ns": ...}`` (one instant of both clocks). Kind ``counters``: ``{"source", "columns": [[key, kind, unit], ...]}``,
-then ``[source, t_ns, [value, ...]]`` for each sample. Kind ``lines``: ``[t_ns, text]``. ``{"lost": N}``: so many could
-not be written, for there was no room.
+then ``[source, t_ns, [value, ...]]`` for each sample; ``{"source", "missed": N}``: so many were read and not taken in
+time. Kind ``lines``: ``[t_ns, text]``. ``{"lost": N}``: so many could not be written, for there was no room.
 """
 
 from __future__ import annotations
@@ -65,6 +65,7 @@ class Recording:
         self.samples = self.lost = 0
         self._keys: dict[str, list[str]] = {}  # source -> the columns of its samples
         self._columns: dict[str, bytes] = {}
+        self._missed: dict[str, int] = {}  # source -> what is recorded as missed
         self._journal = Journal(path, self._preamble, keep_B=keep_B, disk=disk)
 
     def add(self, source: str, counters: Mapping[str, Counter], sample: Sample) -> None:
@@ -94,6 +95,12 @@ class Recording:
         ):
             self._keys[source], self._columns[source] = keys, columns
 
+    def missed(self, source: str, ever: int) -> None:
+        """Record how many samples of a source were read and not taken in time, ``ever`` since it was opened; as `add`."""
+        new = ever - self._missed.get(source, 0)
+        if new and self._append(_json({"source": source, "missed": new}), samples=0):
+            self._missed[source] = ever
+
     def line(self, text: str) -> None:
         """Append a line of text; as `add`."""
         self._append(_json([time.monotonic_ns(), text]))
@@ -110,7 +117,7 @@ class Recording:
         """End the recording."""
         self._journal.close()
 
-    def _append(self, *payloads: bytes | None) -> bool:
+    def _append(self, *payloads: bytes | None, samples: int = 1) -> bool:
         try:
             if self.lost:
                 self._journal.append(_json({"lost": self.lost}))
@@ -121,9 +128,9 @@ class Recording:
         except OSError as error:
             if error.errno not in NO_SPACE:
                 raise
-            self.lost += 1
+            self.lost += samples
             return False
-        self.samples += 1
+        self.samples += samples
         return True
 
     def _preamble(self) -> list[bytes]:

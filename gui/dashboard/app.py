@@ -264,6 +264,8 @@ class Dashboard(App[None]):
             for number, sample in samples:
                 watched = self.monitor.sources[number]
                 recording.add(watched.url, watched.reader.source.counters, sample)
+            for watched in self.monitor.sources:
+                recording.missed(watched.url, watched.reader.missed)
             recording.sync()
         except OSError as error:
             self.recording = None

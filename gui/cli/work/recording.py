@@ -178,6 +178,7 @@ def _document(
             for (source, key), one in seen.items()
         ],
         "lost": recorded.lost,
+        "missed": recorded.missed,
         "missing": recorded.missing,
     }  # fmt: skip
 

@@ -10,6 +10,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from types import FrameType
 
+from freezeframe.capture.counters.contract import Sample
 from freezeframe.capture.counters.reader import SourceReader
 from freezeframe.capture.counters.recording import Recording
 from freezeframe.capture.listen import listen_address
@@ -53,7 +54,10 @@ def serve(
 def _recorded(
     readers: Sequence[SourceReader], path: Path | None, keep_B: int | None, every_s: float
 ) -> Iterator[None]:
-    """Take every sample of the sources, into a recording where one is asked for; so none waits in memory."""
+    """Take every sample of the sources, into a recording where one is asked for; so none waits in memory.
+
+    At the end the readers are stopped and their last samples taken: what was read is recorded, or said to be lost.
+    """
     recording = None
     if path is not None:
         refuse_evidence(path)
@@ -62,26 +66,29 @@ def _recorded(
 
     def take() -> None:
         without_room = False
-        while not ended.wait(every_s):
+        while True:
+            last = ended.wait(every_s)
+            if last:
+                for reader in readers:
+                    reader.stop()
             taken = [(reader, sample) for reader in readers for sample in reader.take()]
-            if recording is None:
-                continue
-            try:
-                for reader, sample in taken:
-                    recording.add(reader.url, reader.source.counters, sample)
-                recording.sync()
-            except OSError as error:
-                print(
-                    f"freezeframe: {printable(recording.path)}: {error.strerror}; not recorded",
-                    file=sys.stderr,
-                )
+            if recording is not None:
+                try:
+                    _record(recording, readers, taken)
+                except OSError as error:
+                    print(
+                        f"freezeframe: {printable(recording.path)}: {error.strerror}; not recorded",
+                        file=sys.stderr,
+                    )
+                    return
+                if recording.lost and not without_room:
+                    print(
+                        f"freezeframe: {printable(recording.path)}: no room on the disk; samples are lost",
+                        file=sys.stderr,
+                    )
+                without_room = bool(recording.lost)
+            if last:
                 return
-            if recording.lost and not without_room:
-                print(
-                    f"freezeframe: {printable(recording.path)}: no room on the disk; samples are lost",
-                    file=sys.stderr,
-                )
-            without_room = bool(recording.lost)
 
     thread = threading.Thread(target=take, name="record", daemon=True)
     thread.start()
@@ -92,6 +99,18 @@ def _recorded(
         thread.join()
         if recording is not None:
             recording.close()
+
+
+def _record(
+    recording: Recording,
+    readers: Sequence[SourceReader],
+    taken: Sequence[tuple[SourceReader, Sample]],
+) -> None:
+    for reader, sample in taken:
+        recording.add(reader.url, reader.source.counters, sample)
+    for reader in readers:
+        recording.missed(reader.url, reader.missed)
+    recording.sync()
 
 
 def _run_until_interrupted(server: MetricsServer) -> None:

@@ -151,3 +151,34 @@ def test_a_folder_in_which_nothing_can_be_read_is_refused(tmp_path: Path) -> Non
     path.write_bytes(bytes(path.stat().st_size))
     with pytest.raises(CaptureFormatError, match="nothing of the recording can be read"):
         Recorded(tmp_path / "run.ffrec")
+
+
+def test_what_nobody_took_in_time_is_said_once_by_its_source(tmp_path: Path) -> None:
+    recording = Recording(tmp_path / "run.ffrec")
+    for ever in (0, 3, 3, 10):
+        recording.missed("s", ever)
+        recording.missed("t", ever // 10)
+    recording.add("s", COUNTERS, Sample(1, {"a": 1}))
+    assert (recording.samples, recording.lost) == (1, 0)
+    recording.close()
+    read = Recorded(tmp_path / "run.ffrec")
+    assert len(rows(read)) == 1
+    assert read.missed == {"s": 10, "t": 1}
+    assert read.missing == [
+        "3 samples of s: read, and not taken in time",
+        "7 samples of s: read, and not taken in time",
+        "1 samples of t: read, and not taken in time",
+    ]
+
+
+def test_what_was_missed_on_a_full_disk_is_said_when_there_is_room(tmp_path: Path) -> None:
+    disk = Full()
+    recording = Recording(tmp_path / "run.ffrec", disk=disk)
+    disk.full = True
+    recording.missed("s", 4)
+    disk.full = False
+    recording.missed("s", 5)
+    recording.close()
+    read = Recorded(tmp_path / "run.ffrec")
+    assert len(rows(read)) == 0
+    assert (read.missed, read.lost) == ({"s": 5}, 0)
