@@ -30,7 +30,8 @@ NO_SPACE = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 _MAGIC, _MARK = b"FFRJRNL1", b"\xf5FFJ"
 _HEAD = struct.Struct("<4sIQI")
 _NUMBERS = struct.Struct("<IQ")
-_LONGEST_B = 1 << 24
+LONGEST_B = 1 << 24  # of a payload
+FIRST = "00000001.ffj"
 _SEGMENT_B = 1 << 24
 _MOST_TRIED_B = (
     1 << 30
@@ -140,13 +141,19 @@ class Journal:
                 raise
             raise InputError(f"{place}: cannot be recorded to: {error.strerror}") from None
         self._segment = 0
-        if before := segments(place):
-            self.number = recover(place, disk=self._disk).number
-            self._segment = int(before[-1].name[:8])
         self._file = -1
         self._size_B = 0
-        self._open()
-        sync_directory(place.parent)
+        try:
+            if before := segments(place):
+                self.number = recover(place, disk=self._disk).number
+                self._segment = int(before[-1].name[:8])
+            self._open()
+            sync_directory(place.parent)
+        except Exception:  # whoever waits for room tries again
+            if self._file >= 0:
+                os.close(self._file)
+            os.close(self._lock)
+            raise
 
     def append(self, payload: bytes) -> int:
         """Append a frame and return its number.
@@ -202,7 +209,7 @@ class Journal:
         self._file = -1
 
     def _write(self, payload: bytes) -> int:
-        if len(payload) > _LONGEST_B:
+        if len(payload) > LONGEST_B:
             raise ValueError(f"{len(payload)} B are more than a frame holds")
         self._all(frame(self.number, payload))
         self.number += 1
@@ -256,9 +263,10 @@ def read(place: Path) -> Iterator[Frame | Hole]:
     files = segments(place) if place.is_dir() else []
     if not files:
         raise CaptureFormatError(
-            f"{place}: is no recording (NAME{SUFFIX}): it has no segment 00000001.ffj"
+            f"{place}: is no recording (NAME{SUFFIX}): it has no segment {FIRST}"
         )
-    expected: int | None = None
+    # Of a recording that begins with its first segment the first number is known.
+    expected = 0 if files[0].name == FIRST else None
     for path in files:
         try:
             data = path.read_bytes()
@@ -294,7 +302,7 @@ def recover(place: Path, *, disk: Disk | None = None) -> Recovered:
     files = segments(place) if place.is_dir() else []
     if not files:
         raise CaptureFormatError(
-            f"{place}: is no recording (NAME{SUFFIX}): it has no segment 00000001.ffj"
+            f"{place}: is no recording (NAME{SUFFIX}): it has no segment {FIRST}"
         )
     total_B = sum(path.stat().st_size for path in files)
     number, cut_B = 0, 0
@@ -371,7 +379,7 @@ def _frame_at(view: memoryview, at: int) -> tuple[int, bytes] | None:
     if at + _HEAD.size > len(view):
         return None
     mark, size_B, number, crc = _HEAD.unpack_from(view, at)
-    if mark != _MARK or size_B > _LONGEST_B:
+    if mark != _MARK or size_B > LONGEST_B:
         return None
     payload = view[at + _HEAD.size : at + _HEAD.size + size_B]
     if (

@@ -14,9 +14,9 @@ from typing import Any, NamedTuple
 
 import pyarrow as pa
 
-from freezeframe.capture.counters.recording import COUNTERS, LINES, VERSION
+from freezeframe.capture.counters.recording import COUNTERS, GUARD, LINES, VERSION
 from freezeframe.capture.errors import CaptureFormatError, CaptureVersionError
-from freezeframe.capture.journal import Hole, read
+from freezeframe.capture.journal import FIRST, Hole, read, segments
 
 _PS_A_NS = 1000
 _ROWS = 1 << 18
@@ -34,6 +34,7 @@ _SCHEMAS = {
     ),
     LINES: pa.schema([("t_ps", pa.int64()), ("text", pa.string()), ("utc_ns", pa.int64())]),
 }
+_SCHEMAS[GUARD] = _SCHEMAS[LINES]
 
 
 class Event(NamedTuple):
@@ -47,11 +48,18 @@ class Event(NamedTuple):
     text: str = ""
 
 
+class Entry(NamedTuple):
+    """What a guard has written down beside its lines."""
+
+    what: str
+    document: dict[str, Any]
+
+
 class Recorded:
     """A recording that is read; ``missing`` fills while it is.
 
     Attributes:
-        kind: counters or lines.
+        kind: counters, lines or guard.
         begun_ns: UTC of its beginning.
         missing: one line for each thing that is not there.
         lost: samples that were not written for want of room.
@@ -83,8 +91,17 @@ class Recorded:
             )
         self.kind, self.begun_ns = kind, begun_ns
 
-    def events(self) -> Iterator[Event]:
-        """Give samples or lines in their order; what was damaged is left out, and ``missing`` says it."""
+    @property
+    def is_text(self) -> bool:
+        """Whether it holds lines."""
+        return self.kind != COUNTERS
+
+    def events(self, entries: list[Entry] | None = None) -> Iterator[Event]:
+        """Give samples or lines in their order; what was damaged is left out, and ``missing`` says it.
+
+        Args:
+            entries: gets the entries of a guard on the way.
+        """
         self.missing, self.lost, self.missed = [], 0, {}
         offset_ns: int | None = None
         first_ns: int | None = None
@@ -102,6 +119,9 @@ class Recorded:
                 case {"source": str(source), "missed": int(count)}:
                     self.missed[source] = self.missed.get(source, 0) + count
                     self.missing.append(f"{count} samples of {source}: read, and not taken in time")
+                case {"entry": str(what), "document": dict(document)}:
+                    if entries is not None:
+                        entries.append(Entry(what, document))
                 case {"lost": int(count)}:
                     self.lost += count
                     self.missing.append(f"{count} were not written: there was no room on the disk")
@@ -156,6 +176,11 @@ class Recorded:
             yield _table(batch, self.schema)
 
     def _payloads(self) -> Iterator[Any]:
+        files = segments(self.place) if self.place.is_dir() else []
+        if files and files[0].name != FIRST:
+            self.missing.append(
+                f"what came before {files[0].name}: it was removed to keep the recording small"
+            )
         for item in read(self.place):
             if isinstance(item, Hole):
                 self.missing.append(item.text)

@@ -1,9 +1,10 @@
-"""A recording: what watch, serve and console see, kept in a journal as it comes.
+"""A recording: what watch, serve, console and guard see, kept in a journal as it comes.
 
 Payloads are JSON. Each segment begins with what it is: ``{"recording": 1, "kind": ..., "tool": ..., "t_ns": ...,
 "utc_ns": ...}`` (one instant of both clocks). Kind ``counters``: ``{"source", "columns": [[key, kind, unit], ...]}``,
 then ``[source, t_ns, [value, ...]]`` for each sample; ``{"source", "missed": N}``: so many were read and not taken in
-time. Kind ``lines``: ``[t_ns, text]``. ``{"lost": N}``: so many could not be written, for there was no room.
+time. Kinds ``lines`` and ``guard``: ``[t_ns, text]``; of ``guard`` also ``{"entry", "document"}``. ``{"lost": N}``: so
+many could not be written, for there was no room. Where the two clocks drift apart what it is comes again.
 """
 
 from __future__ import annotations
@@ -21,7 +22,10 @@ from freezeframe.capture.journal import NO_SPACE, SUFFIX, Disk, Journal, is_jour
 from freezeframe.capture.tool import tool_version
 
 VERSION = 1
-COUNTERS, LINES = "counters", "lines"
+COUNTERS, LINES, GUARD = "counters", "lines", "guard"
+_MOST_SHIFT_NS = (
+    1_500_000_000  # of one clock against the other: a clock that was set, a machine that slept
+)
 
 
 class Recording:
@@ -65,6 +69,7 @@ class Recording:
         self.samples = self.lost = 0
         self._keys: dict[str, list[str]] = {}  # source -> the columns of its samples
         self._columns: dict[str, bytes] = {}
+        self._offset_ns = 0  # from the clock since boot to UTC, as it was recorded last
         self._missed: dict[str, int] = {}  # source -> what is recorded as missed
         self._journal = Journal(path, self._preamble, keep_B=keep_B, disk=disk)
 
@@ -96,14 +101,18 @@ class Recording:
             self._keys[source], self._columns[source] = keys, columns
 
     def missed(self, source: str, ever: int) -> None:
-        """Record how many samples of a source were read and not taken in time, ``ever`` since it was opened; as `add`."""
+        """Record how many samples of a source were read and not taken in time, ``ever`` since it began; as `add`."""
         new = ever - self._missed.get(source, 0)
         if new and self._append(_json({"source": source, "missed": new}), samples=0):
             self._missed[source] = ever
 
-    def line(self, text: str) -> None:
-        """Append a line of text; as `add`."""
-        self._append(_json([time.monotonic_ns(), text]))
+    def line(self, text: str) -> bool:
+        """Append a line of text and return whether there was room; as `add`."""
+        return self._append(_json([time.monotonic_ns(), text]))
+
+    def entry(self, what: str, document: Mapping[str, Any]) -> bool:
+        """Append an entry and return whether there was room; as `add`."""
+        return self._append(_json({"entry": what, "document": document}))
 
     def sync(self) -> int:
         """Let what was added reach the disk; return how many frames stand there for good.
@@ -119,6 +128,8 @@ class Recording:
 
     def _append(self, *payloads: bytes | None, samples: int = 1) -> bool:
         try:
+            if abs(time.time_ns() - time.monotonic_ns() - self._offset_ns) > _MOST_SHIFT_NS:
+                self._journal.append(self._head())
             if self.lost:
                 self._journal.append(_json({"lost": self.lost}))
                 self.lost = 0
@@ -134,14 +145,12 @@ class Recording:
         return True
 
     def _preamble(self) -> list[bytes]:
+        return [self._head(), *self._columns.values()]
+
+    def _head(self) -> bytes:
         now = {"t_ns": time.monotonic_ns(), "utc_ns": time.time_ns()}
-        head = {
-            "recording": VERSION,
-            "kind": self.kind,
-            "tool": tool_version(),
-            **now,
-        }
-        return [_json(head), *self._columns.values()]
+        self._offset_ns = now["utc_ns"] - now["t_ns"]
+        return _json({"recording": VERSION, "kind": self.kind, "tool": tool_version(), **now})
 
 
 def _json(value: Any) -> bytes:

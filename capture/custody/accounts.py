@@ -1,22 +1,20 @@
-"""What became of every generation of a card while it was guarded: ``account.jsonl`` in the guard's directory.
+"""What became of every generation of a card while it was guarded: entries of the guard's log.
 
-A line is one generation of one boot: ``kept`` (in which capture), ``given-up`` (by whom, kept elsewhere or not),
+An entry is one generation of one boot: ``kept`` (in which capture), ``given-up`` (by whom, kept elsewhere or not),
 ``never-frozen`` (armed over while it ran), ``lost`` (frozen, and gone with the power), or ``unknown``.
 """
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from freezeframe.capture.custody.guard_log import GuardLog
 from freezeframe.capture.custody.ledger import GIVEN_UP, KEPT, Ledger, RecordingKey, digest_of
 from freezeframe.capture.custody.store import captures_in, firsts_of
 from freezeframe.capture.folder.history import Act, act
 from freezeframe.capture.recorder.recorder_state import RecorderState
-
-ACCOUNT = "account.jsonl"
 
 KEPT_HERE, GIVEN_UP_BY, NEVER_FROZEN, LOST, UNKNOWN = (
     "kept",
@@ -30,13 +28,13 @@ KEPT_HERE, GIVEN_UP_BY, NEVER_FROZEN, LOST, UNKNOWN = (
 class Accounts:
     """The generations of the first device of a target, one after the other, boot by boot."""
 
-    def __init__(self, directory: Path, ledger: Ledger) -> None:
+    def __init__(self, directory: Path, ledger: Ledger, log: GuardLog) -> None:
         """Go on after what a guard has written there before."""
-        self._file = directory / ACCOUNT
+        self._log = log
         self._ledger = ledger
         self._told: dict[int, int] = {}  # nonce -> the last generation that is accounted for
         self._last: RecorderState | None = None  # at the last look; None before the first
-        for line in accounts_in(directory):
+        for line in log.before.accounts:
             self._told[line["nonce"]] = max(self._told.get(line["nonce"], 0), line["generation"])
         for folder in captures_in(directory):  # a guard was killed before it wrote this down
             for first in firsts_of(folder):
@@ -108,35 +106,7 @@ class Accounts:
     def _write(self, nonce: int, generation: int, fate: str, **known: Any) -> None:
         self._told[nonce] = max(generation, self._told.get(nonce, 0))
         entry = act(fate, boot_nonce=f"{nonce:#010x}", generation=generation, **known)
-        try:
-            with self._file.open("a", encoding="utf-8") as file:
-                file.write(json.dumps(entry) + "\n")
-        except OSError:
-            self.trouble = True  # a full disk: captures and log say it too
-
-    trouble = False
-
-
-def accounts_in(directory: Path) -> list[dict[str, Any]]:
-    """Return the lines of a directory's account, with ``nonce`` as a number; torn ones are passed over."""
-    try:
-        lines = (directory / ACCOUNT).read_text("utf-8", "replace").splitlines()
-    except OSError:
-        return []
-    found = []
-    for line in lines:
-        try:
-            entry = json.loads(line)
-            found.append(
-                {
-                    **entry,
-                    "nonce": int(entry["boot_nonce"], 16),
-                    "generation": int(entry["generation"]),
-                }
-            )
-        except (ValueError, LookupError, TypeError):
-            continue
-    return found
+        self._log.account(entry)
 
 
 def _who(gone: Act) -> str:

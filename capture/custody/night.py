@@ -11,19 +11,12 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from freezeframe.capture.custody.accounts import KEPT_HERE, accounts_in
-from freezeframe.capture.custody.store import (
-    LOCK,
-    LOG,
-    NOT_EXPLAINED,
-    captures_in,
-    explanations,
-    kind_of,
-)
+from freezeframe.capture.custody.accounts import KEPT_HERE
+from freezeframe.capture.custody.guard_log import LOG, read_log
+from freezeframe.capture.custody.store import LOCK, NOT_EXPLAINED, captures_in, kind_of
 from freezeframe.capture.errors import InputError
 from freezeframe.capture.folder.manifest import MANIFEST
 
-_STAMP = 20  # characters of a log line's time
 _WORD_BITS = 64
 
 
@@ -63,6 +56,7 @@ class Night:
         fates: of generations, by what became of them.
         not_kept: the lines of the account of those that are not kept here.
         removed: captures that were explained and are there no more.
+        missing: what of the log could not be read.
     """
 
     directory: str
@@ -76,6 +70,7 @@ class Night:
     not_kept: tuple[dict[str, Any], ...]
     removed: int
     not_explained: tuple[str, ...]
+    missing: tuple[str, ...]
 
     @property
     def per_hour(self) -> float | None:
@@ -96,6 +91,7 @@ class Night:
             "not_kept": list(self.not_kept),
             "captures_removed": self.removed,
             "not_explained": list(self.not_explained),
+            "missing": list(self.missing),
         }
 
 
@@ -106,15 +102,16 @@ def night(directory: Path) -> Night:
         InputError: it is none: it has neither a guard's log nor captures.
     """
     here = captures_in(directory)
-    began, ended = _watched(directory / LOG)
+    log = read_log(directory)
+    began, ended = _watched(directory, [when for when, _ in log.lines])
     if not here and began is None:
         raise InputError(
             f"{directory}: is no directory of a guard: it has no {LOG} and no captures"
         )
-    told = {each["capture"]: each for each in explanations(directory)}
+    told = {each["capture"]: each for each in log.explanations}
     for path in here:
         told.setdefault(path.name, {"capture": path.name, **_history(path)})
-    lines = accounts_in(directory)
+    lines = log.accounts
     for line in lines:
         if line.get("capture"):  # it may have been removed before it was explained
             seen = {"what": "frozen", "seen": line.get("when")}
@@ -147,6 +144,7 @@ def night(directory: Path) -> Night:
             for name, each in sorted(told.items())
             if "findings" not in each or each.get("error")
         ),
+        missing=tuple(log.missing),
     )
 
 
@@ -169,6 +167,7 @@ def night_lines(found: Night) -> list[str]:
     ]
     if found.removed:
         lines.append(f"{found.removed} of the captures were removed again by --keep")
+    lines += [f"missing in {LOG}: {line}" for line in found.missing]
     return lines
 
 
@@ -245,11 +244,10 @@ def _history(path: Path) -> dict[str, Any]:
         return {}
 
 
-def _watched(log: Path) -> tuple[str | None, str | None]:
-    stamps = _stamps(log)
+def _watched(directory: Path, stamps: Sequence[str]) -> tuple[str | None, str | None]:
     if not stamps:
         return None, None
-    if is_guarded(log.parent):
+    if is_guarded(directory):
         return stamps[0], datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
     return stamps[0], stamps[-1]
 
@@ -264,14 +262,6 @@ def is_guarded(directory: Path) -> bool:
     except OSError:
         return False
     return False
-
-
-def _stamps(log: Path) -> Sequence[str]:
-    try:
-        lines = log.read_text("utf-8", "replace").splitlines()
-    except OSError:
-        return []
-    return [line[:_STAMP] for line in lines if line[_STAMP - 1 : _STAMP] == "Z"]
 
 
 def _hours(began: str | None, ended: str | None) -> float:

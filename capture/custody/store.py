@@ -1,13 +1,13 @@
 """The captures that a guard made in its directory: their names, what they hold, and which of them stay.
 
-``NNNN-NONCE-GENERATION-CAUSE.ff``; ``explanations.jsonl`` beside them has a line of JSON for each that was explained.
+``NNNN-NONCE-GENERATION-CAUSE.ff``; what was found in them stands in the log beside them (`guard_log`).
 """
 
 from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -16,8 +16,7 @@ from freezeframe.capture.custody.ledger import RecordingKey
 from freezeframe.capture.errors import InputError
 from freezeframe.capture.folder.manifest import MANIFEST
 
-LOG, LOCK = "guard.log", ".guard.lock"
-EXPLANATIONS = "explanations.jsonl"
+LOCK = ".guard.lock"
 BESIDE, BUNDLE = ".beside.jsonl", ".ff.zip"  # what stands beside NAME.ff
 NOT_EXPLAINED, NO_FINDING = "not explained", "no fault found"
 
@@ -31,13 +30,15 @@ _SIZE = re.compile(r"(?P<number>\d+(?:\.\d+)?)\s*(?P<unit>[kmgt]?)i?b?", re.IGNO
 class Keep:
     """Which captures stay: the newest, the first ones, one of each kind of finding, and no more bytes than so many.
 
-    The newest one stays whatever the limits say, and so do the first ones and the first of each kind.
+    The newest one stays whatever the limits say, and so do the first ones and the first of each kind. ``log_bytes``: of
+    the newest of the guard's log that stay, at least; None: all.
     """
 
     newest: int = 50
     first: int = 0
     bytes: int | None = None
     kinds: bool = False
+    log_bytes: int | None = None
 
     def __post_init__(self) -> None:
         if self.newest < 1:
@@ -78,22 +79,6 @@ def has_gaps(folder: Path) -> bool:
     )
 
 
-def explanations(directory: Path) -> Iterator[dict[str, Any]]:
-    """Yield what was said of each capture, in the order in which it was; torn lines are passed over."""
-    try:
-        file = (directory / EXPLANATIONS).open(encoding="utf-8", errors="replace")
-    except OSError:
-        return
-    with file:
-        for line in file:
-            try:
-                told = json.loads(line)
-                if isinstance(told["capture"], str):
-                    yield told
-            except (ValueError, LookupError, TypeError):
-                continue  # torn by a full disk or a crash; its capture is explained again
-
-
 def kind_of(told: dict[str, Any]) -> str:
     """Return the kind of a finding: its name and where it is; or that there is none."""
     if told.get("error"):
@@ -106,10 +91,13 @@ def kind_of(told: dict[str, Any]) -> str:
     return f"{first.get('diagnosis')} at {place}" if place else str(first.get("diagnosis"))
 
 
-def superfluous(directory: Path, keep: Keep) -> list[Path]:
-    """Return which captures go, oldest first; those that are not explained yet go last."""
+def superfluous(directory: Path, keep: Keep, kinds: Mapping[str, str]) -> list[Path]:
+    """Return which captures go, oldest first; those that are not explained yet go last.
+
+    Args:
+        kinds: the kind of finding of each that is explained, by its name.
+    """
     folders = captures_in(directory)
-    kinds = {told["capture"]: kind_of(told) for told in explanations(directory)}
     protected = {path.name for path in (*folders[: keep.first], *folders[-1:])}
     if keep.kinds:
         seen: set[str] = set()

@@ -24,6 +24,7 @@ from pathlib import Path
 from freezeframe.capture.card.device import CardDevice, open_any, split_card
 from freezeframe.capture.custody.accounts import Accounts
 from freezeframe.capture.custody.giving_up import note_armed, recordings_of
+from freezeframe.capture.custody.guard_log import GuardLog
 from freezeframe.capture.custody.host_rules import Fired
 from freezeframe.capture.custody.lease import Leases
 from freezeframe.capture.custody.ledger import GIVEN_UP, Ledger, RecordingKey
@@ -31,7 +32,6 @@ from freezeframe.capture.custody.store import (
     BESIDE,
     BUNDLE,
     LOCK,
-    LOG,
     NAME,
     Keep,
     captures_in,
@@ -77,6 +77,7 @@ class Extras:
         wait: waits so many seconds, or until ``fired`` has something.
         trouble: called with what is wrong (``away``, ``no-room``, ``lost``) or well again (``back``, ``room``), and
             a line.
+        ended: called when nothing is watched any more, before the log is closed.
     """
 
     host: Callable[[], Sequence[HostTrace]] = tuple
@@ -84,6 +85,7 @@ class Extras:
     fired: Callable[[], Sequence[Fired]] = tuple
     wait: Callable[[float], object] = time.sleep
     trouble: OnTrouble = lambda what, line: None
+    ended: Callable[[], None] = lambda: None
 
 
 def guard(
@@ -98,7 +100,7 @@ def guard(
     log: Callable[[str], None] | None = None,
     extras: Extras | None = None,
     home: Path | None = None,
-    begun: Callable[[], None] = lambda: None,
+    begun: Callable[[GuardLog], None] = lambda log: None,
 ) -> int:
     """Pull every freeze of one target, or of several as one case, until ``stop`` says so; return how many were.
 
@@ -115,9 +117,9 @@ def guard(
         poll_s: pause between two looks at the recorders.
         wait_s: how long a pull waits for a target that vanishes during it; and how long one of several may be away
             before the others are pulled without it.
-        log: called with each line that also goes to ``guard.log``.
+        log: called with each line that also goes to the guard's log, with its time.
         home: in place of the user's state directory, where this host keeps what it knows.
-        begun: called once the directory is this guard's.
+        begun: called with the log once the directory is this guard's; others may write to it until `Extras.ended`.
     Raises:
         InputError: the directory cannot be used, another guard of this host has the card, or cards of card files
             are several or have host traces.
@@ -131,37 +133,23 @@ def guard(
     except OSError as error:
         raise InputError(f"{place}: cannot be used as a directory: {error.strerror}") from error
     with _alone(place):
-        post = _Guard(
-            urls, rule, place, on_capture, _Log(place, log), wait_s, extras or Extras(), home
-        )
-        post.tidy()
-        begun()
+        lines = GuardLog(place, log, keep_B=rule.log_bytes)
+        post = _Guard(urls, rule, place, on_capture, lines, wait_s, extras or Extras(), home)
         try:
-            post.begin()
-            while not stop():
-                pause_s = post.look(poll_s)
-                _sleep(pause_s, stop, post.extras.wait)
+            post.tidy()
+            begun(lines)
+            try:
+                post.begin()
+                while not stop():
+                    pause_s = post.look(poll_s)
+                    lines.sync()
+                    _sleep(pause_s, stop, post.extras.wait)
+            finally:
+                post.end()
+                post.extras.ended()
         finally:
-            post.end()
+            lines.close()
     return post.pulled
-
-
-@dataclass(slots=True)
-class _Log:
-    """Lines with the time of day, in ``guard.log`` and to whoever listens."""
-
-    directory: Path
-    listener: Callable[[str], None] | None
-
-    def __call__(self, line: str) -> None:
-        stamped = f"{time.strftime('%Y-%m-%dT%H:%M:%SZ', time.gmtime())} {line}"
-        try:
-            with (self.directory / LOG).open("a", encoding="utf-8") as file:
-                file.write(stamped + "\n")
-        except OSError as error:
-            stamped += f" ({LOG}: {error.strerror})"  # a full disk must not end the guard here
-        if self.listener is not None:
-            self.listener(stamped)
 
 
 @dataclass(slots=True)
@@ -211,7 +199,7 @@ class _Guard:
         keep: Keep,
         directory: Path,
         on_capture: OnCapture | None,
-        log: _Log,
+        log: GuardLog,
         wait_s: float,
         extras: Extras,
         home: Path | None,
@@ -225,7 +213,7 @@ class _Guard:
         self._wait_s = wait_s
         self._ledger = Ledger(home)
         self._leases = Leases(home)
-        self._posts = [_Post(url, Accounts(directory, self._ledger)) for url in urls]
+        self._posts = [_Post(url, Accounts(directory, self._ledger, log)) for url in urls]
         self._to_note: list[tuple[_Post, Sequence[RecordingKey], Sequence[int], Path | None]] = []
         self._away_s = 0.0
         self._trouble = ""
@@ -494,7 +482,7 @@ class _Guard:
         self._to_note = []
 
     def _prune(self) -> None:
-        gone = superfluous(self._directory, self._keep)
+        gone = superfluous(self._directory, self._keep, self._log.kinds)
         for path in gone:
             remove_folder(path)
             for more in (BESIDE, BUNDLE):

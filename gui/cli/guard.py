@@ -37,6 +37,10 @@ KindsOption = Annotated[
     bool,
     typer.Option("--keep-kinds/--no-keep-kinds", help="And one of each kind of finding."),
 ]
+KeepLogOption = Annotated[
+    str | None,
+    option("--keep-log", "SIZE", "Of guard.ffrec the newest SIZE at least, else all."),
+]
 DirectoryOption = Annotated[
     Path, option("--output", "DIR", "Directory for the captures.", short="-o")
 ]
@@ -88,6 +92,7 @@ def run(
     keep_first: KeepFirstOption = 1,
     keep_bytes: KeepBytesOption = None,
     keep_kinds: KindsOption = True,
+    keep_log: KeepLogOption = None,
     count: CountOption = None,
     poll: PollOption = 0.2,
     outage: OutageOption = 30.0,
@@ -105,8 +110,8 @@ def run(
 
     Arms only over what stands on the disk. Waits for a card that is not up, vanishes or restarts,
     and for room on the disk. Each capture is a folder NNNN-NONCE-GENERATION-CAUSE.ff;
-    explanations.jsonl, account.jsonl and guard.log in the same directory say what was found in each,
-    what became of every generation, and what happened when. 'freezeframe night DIR' sums it up.
+    guard.ffrec in the same directory says what was found in each, what became of every generation,
+    and what happened when: 'freezeframe night DIR' sums it up, 'freezeframe recording' lists it.
 
     \b
     Examples:
@@ -119,7 +124,7 @@ def run(
     guard_targets(
         GuardOptions(
             targets=target, output=output, keep=keep, keep_first=keep_first, keep_bytes=keep_bytes,
-            keep_kinds=keep_kinds, count=count, poll_s=poll, outage_s=outage,
+            keep_kinds=keep_kinds, keep_log=keep_log, count=count, poll_s=poll, outage_s=outage,
             host_traces=host_trace or [], beside=beside or [], every_s=every, rules=freeze_on or [],
             programs=exec or [], hooks=webhook or [], mailboxes=mail or [], bundle=bundle, json=json,
         )

@@ -1,7 +1,7 @@
 """Journals under kill -9, power loss, a full or failing disk, and flipped bits: nothing acknowledged may be lost.
 
 ``make campaign-journals`` runs 1,000 schedules of kill -9, 200 of power loss, 200 of failing disks and 1,000 flipped
-bits, and measures how long recovery takes.
+bits, the first two also of the log of a guard, and measures how long recovery takes.
 """
 
 from __future__ import annotations
@@ -20,6 +20,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from freezeframe.capture.custody.guard_log import LOG, GuardLog, read_log
 from freezeframe.capture.journal import Disk, Frame, Hole, Journal, frame, read, recover, segments
 
 _SEGMENT_B = 4096  # so small that every schedule crosses from one segment into the next
@@ -71,19 +72,23 @@ def kill_schedule(place: Path, rng: random.Random, rounds: int = 3) -> list[int]
             finally:
                 os._exit(1)
         os.close(writer)
-        told = os.read(reader, _COUNT.size)  # it has begun
-        time.sleep(rng.random() * 0.01)
-        os.kill(child, signal.SIGKILL)
-        os.waitpid(child, 0)
-        while piece := os.read(reader, 1 << 16):
-            told += piece
-        os.close(reader)
-        whole = len(told) // _COUNT.size * _COUNT.size
-        if whole:
-            acknowledged = _COUNT.unpack(told[whole - _COUNT.size : whole])[0]
+        acknowledged = _killed(child, reader, rng) or acknowledged
     lost = missing(place, range(acknowledged))
     recover(place)
     return lost + missing(place, range(acknowledged))
+
+
+def _killed(child: int, reader: int, rng: random.Random) -> int:
+    """Kill a process that has begun, and return the last count that it has acknowledged."""
+    told = os.read(reader, _COUNT.size)
+    time.sleep(rng.random() * 0.01)
+    os.kill(child, signal.SIGKILL)
+    os.waitpid(child, 0)
+    while piece := os.read(reader, 1 << 16):
+        told += piece
+    os.close(reader)
+    whole = len(told) // _COUNT.size * _COUNT.size
+    return int(_COUNT.unpack(told[whole - _COUNT.size : whole])[0]) if whole else 0
 
 
 @dataclass(slots=True)
@@ -193,6 +198,78 @@ def power_schedule(place: Path, rng: random.Random, rounds: int = 3) -> list[int
     return lost + missing(place, acknowledged)
 
 
+def _say(log: GuardLog, rng: random.Random, number: int) -> int:
+    """Let a guard's log take some lines, accounts and explanations with the next numbers; return the next one."""
+    for _ in range(rng.randrange(1, 5)):
+        kind = number % 3
+        if kind == 0:
+            log(f"{number} {payload(number).hex()}")
+        elif kind == 1:
+            log.account({"what": "kept", "boot_nonce": "0x0b000000", "generation": number})
+        else:
+            log.explained({"capture": str(number), "findings": []})
+        number += 1
+    return number
+
+
+def _unsaid(directory: Path, acknowledged: int) -> list[int]:
+    """Return which of the first acknowledged things a guard's log does not have as they were said."""
+    read = read_log(directory)
+    said = {line for _, line in read.lines}
+    accounts = {each["generation"] for each in read.accounts}
+    explained = {each["capture"] for each in read.explanations}
+    return [
+        number
+        for number in range(acknowledged)
+        if (f"{number} {payload(number).hex()}", number, str(number))[number % 3]
+        not in (said, accounts, explained)[number % 3]
+    ]
+
+
+def guard_log_kill_schedule(place: Path, rng: random.Random, rounds: int = 3) -> list[int]:
+    """Kill the process that writes a guard's log, several times; return what is lost of what was acknowledged."""
+    directory = place.parent
+    acknowledged = 0
+    for _ in range(rounds):
+        reader, writer = os.pipe()
+        child = os.fork()
+        if not child:
+            try:
+                os.close(reader)
+                log = GuardLog(directory)
+                number = acknowledged
+                os.write(writer, _COUNT.pack(number))
+                while True:
+                    number = _say(log, rng, number)
+                    if not log.sync():
+                        os.write(writer, _COUNT.pack(number))
+            finally:
+                os._exit(1)
+        os.close(writer)
+        acknowledged = _killed(child, reader, rng) or acknowledged
+    return _unsaid(directory, acknowledged)
+
+
+def guard_log_power_schedule(place: Path, rng: random.Random, rounds: int = 3) -> list[int]:
+    """Write a guard's log until the power goes, several times; return what is lost of what was acknowledged."""
+    directory = place.parent
+    acknowledged = 0
+    for _ in range(rounds):
+        disk = PowerDisk(rng.randrange(1, 120))
+        try:
+            log = GuardLog(directory, disk=disk)
+            number = acknowledged
+            while True:
+                number = _say(log, rng, number)
+                if not log.sync():
+                    acknowledged = number
+        except PowerCut:
+            disk.cut(rng)
+        finally:
+            _release(directory / LOG)
+    return _unsaid(directory, acknowledged)
+
+
 def _release(place: Path) -> None:
     """Close what a process that lost its power had open: its files, and the lock."""
     for link in Path("/proc/self/fd").iterdir():
@@ -261,6 +338,8 @@ SCHEDULES: dict[str, tuple[Schedule, int]] = {
     "power loss": (power_schedule, 200),
     "full and failing disk": (failing_schedule, 200),
     "flipped bit": (flip_schedule, 1000),
+    "guard's log, kill -9": (guard_log_kill_schedule, 1000),
+    "guard's log, power loss": (guard_log_power_schedule, 200),
 }
 
 

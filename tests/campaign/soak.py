@@ -207,9 +207,9 @@ class Soak:
         )
         return (
             f"| `serve --record`, {len(self.accounts)} cards over UDP at {1 / self.every_s:g} Hz for {self.minutes:g} "
-            "minutes, scraped every 5 s | memory less than 1 MB an hour, descriptors constant, received + lost = produced "
-            f"| {self.slope_MB:+.2f} MB an hour at {self.warm[-1].resident_B / 1e6:.0f} MB; {held}; {received:,} + "
-            f"{lost:,} = {produced:,} ({share:.1%} of what was due) | `make soak` |"
+            "minutes, `/metrics` every 5 s | memory less than 1 MB an hour, descriptors constant, received + lost = "
+            f"produced | {self.slope_MB:+.2f} MB an hour at {self.warm[-1].resident_B / 1e6:.0f} MB; {held}; "
+            f"{received:,} + {lost:,} = {produced:,} ({share:.1%} of what was due) | `make soak` |"
         )
 
 

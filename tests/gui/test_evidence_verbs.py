@@ -12,6 +12,7 @@ import pytest
 
 from freezeframe.capture.counters.contract import Sample
 from freezeframe.capture.counters.recording import LINES, Recording
+from freezeframe.capture.custody.guard_log import GuardLog
 from freezeframe.capture.folder.one_file import files_below, pack
 from tests.capture.counters.played import counter
 from tests.gui.cli import run_inside
@@ -85,7 +86,9 @@ def test_a_bundle_holds_the_capture_its_report_and_the_log_of_its_guard(
     whole: Path, tmp_path: Path
 ) -> None:
     folder = Path(shutil.copytree(whole, tmp_path / "fault.ff"))
-    (tmp_path / "guard.log").write_text("a line\n")
+    log = GuardLog(tmp_path)
+    log("a line")
+    log.close()
     done = run_inside("bundle", str(folder))
     assert done.code == 0
     mailed = tmp_path / "fault.ff.zip"
@@ -93,7 +96,9 @@ def test_a_bundle_holds_the_capture_its_report_and_the_log_of_its_guard(
         names = archive.namelist()
         assert b"word-omitted" in archive.read("report.html")
         assert json.loads(archive.read("versions.json"))["tool"].startswith("freezeframe ")
-        assert archive.read("guard.log") == b"a line\n"
+        assert re.fullmatch(
+            rb"20\d\d-\d\d-\d\dT\d\d:\d\d:\d\dZ a line\n", archive.read("guard.log")
+        )
     assert names[:2] == ["fault.ff/manifest.copy.json", "fault.ff/manifest.json"]
     assert run_inside("explain", str(mailed)).out == run_inside("explain", str(folder)).out
     assert run_inside("verify", str(mailed)).code == 0

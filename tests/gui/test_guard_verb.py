@@ -10,6 +10,8 @@ import sys
 import time
 from pathlib import Path
 
+from freezeframe.capture.custody.guard_log import LOG, read_log
+from freezeframe.capture.journal import segments
 from tests.capture.recorder.fake_recorder import FakeRecorder
 from tests.capture.serving import serving
 from tests.gui.cli import process_environment, run_inside
@@ -23,14 +25,12 @@ def test_a_freeze_is_pulled_explained_and_the_recorder_armed_again(tmp_path: Pat
     (folder,) = (tmp_path / "caught").glob("*.ff")
     assert folder.name == "0001-0b000000-1-pay-crc.ff"
     assert recorder.get(0, "ctl.generation") == 2
-    lines = (tmp_path / "caught" / "explanations.jsonl").read_text().splitlines()
-    document = json.loads(lines[0])
+    log = read_log(tmp_path / "caught")
+    (document,) = log.explanations
     assert document["capture"] == folder.name
     assert {"findings", "notes", "lost", "freeze"} <= document.keys()
-    assert (
-        "ms after its last word: A generation 2, B generation 2"
-        in (tmp_path / "caught" / "guard.log").read_text()
-    )
+    assert any("ms after its last word: A generation 2, B" in line for _, line in log.lines)
+    assert log.missing == []
     stamp = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ ")
     assert all(stamp.match(line) for line in done.out.splitlines()[:-1])
     assert done.out.splitlines()[-1] == f"1 capture pulled into {tmp_path / 'caught'}"
@@ -87,7 +87,7 @@ def test_a_guard_ends_cleanly_on_ctrl_c(tmp_path: Path) -> None:
             env=process_environment(),
         )
         end = time.monotonic() + 30
-        while not (caught / "guard.log").exists() and time.monotonic() < end:
+        while not (caught / LOG).exists() and time.monotonic() < end:
             time.sleep(0.05)
         process.send_signal(signal.SIGINT)
         out, errors = process.communicate(timeout=30)
@@ -98,16 +98,30 @@ def test_a_guard_ends_cleanly_on_ctrl_c(tmp_path: Path) -> None:
 def test_a_capture_that_a_killed_guard_never_explained_is_explained_at_the_next_start(
     tmp_path: Path,
 ) -> None:
-    """One has no line, the line of the other was torn by a full disk."""
+    """The power went while its explanation was being written."""
     caught = tmp_path / "caught"
     with serving(FakeRecorder()) as url:
         run_inside("guard", url, "-o", str(caught), "--count", "1")
-    told = caught / "explanations.jsonl"
-    whole = told.read_text()
-    told.write_text(whole[: len(whole) // 2])
+    (segment,) = segments(caught / LOG)
+    whole = segment.read_bytes()
+    segment.write_bytes(whole[: whole.index(b'"explained"') + 900])
     (folder,) = caught.glob("*.ff")
+    assert read_log(caught).explanations == []
     with serving(FakeRecorder(nonce=0x0C000000)) as url:
         run_inside("guard", url, "-o", str(caught), "--count", "1")
-    torn, again, new = told.read_text().splitlines()
-    assert (whole.startswith(torn), json.loads(again)["capture"]) == (True, folder.name)
-    assert json.loads(new)["capture"].startswith("0002-0c000000")
+    again, new = read_log(caught).explanations
+    assert again["capture"] == folder.name
+    assert new["capture"].startswith("0002-0c000000")
+
+
+def test_the_log_of_a_guard_is_a_recording_like_others(tmp_path: Path) -> None:
+    caught = tmp_path / "caught"
+    with serving(FakeRecorder()) as url:
+        said = run_inside("guard", url, "-o", str(caught), "--count", "1").out.splitlines()
+    listed = run_inside("recording", str(caught / LOG))
+    assert (listed.code, listed.err) == (0, "")
+    assert [line[21:] for line in listed.out.splitlines()][:2] == [line[21:] for line in said[:2]]
+    assert run_inside("recording", str(caught / LOG), "-o", str(tmp_path / "log.csv")).code == 0
+    assert "stands on the disk; armed" in (tmp_path / "log.csv").read_text()
+    assert run_inside("verify", str(caught / LOG)).code == 0
+    assert run_inside("recover", str(caught / LOG)).code == 0

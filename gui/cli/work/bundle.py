@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from importlib.metadata import version
 from pathlib import Path
 
-from freezeframe.capture.custody.store import LOG
+from freezeframe.capture.custody.guard_log import read_log
 from freezeframe.capture.errors import InputError
 from freezeframe.capture.folder.one_file import SUFFIX, files_below, pack
 from freezeframe.capture.folder.opening import open_capture
@@ -23,6 +23,7 @@ from freezeframe.gui.places import refuse_evidence, refuse_taken, write_whole
 from freezeframe.gui.report.write import report_capture
 from freezeframe.gui.text import folder_name, plural, printable
 
+_LOG = "guard.log"  # of the guard that caught it
 _LIBRARIES = ("numpy", "numba", "pandas", "pyarrow")
 
 
@@ -59,11 +60,12 @@ def bundle(
             report = Path(made) / "report.html"
             report_capture(readable, report, with_analyses=True)
             files["report.html"] = report.read_bytes()
-    for path in (folder.with_name(LOG), *add):
-        if path in add or path.is_file():
-            if path.name in files:
-                raise InputError(f"{path}: {path.name} is in the file already; rename yours")
-            files[path.name] = path.read_bytes()
+    if lines := read_log(folder.parent).lines:
+        files[_LOG] = "".join(f"{when} {line}\n" for when, line in lines).encode()
+    for path in add:
+        if path.name in files:
+            raise InputError(f"{path}: {path.name} is in the file already; rename yours")
+        files[path.name] = path.read_bytes()
     write_whole(place, pack(files))
     more = [each for each in files if not each.startswith(f"{name}/")]
     if json:

@@ -13,9 +13,10 @@ from threading import Event
 from typing import Any
 
 from freezeframe.capture.counters.alarms import Alarm
+from freezeframe.capture.custody.guard_log import GuardLog
 from freezeframe.capture.custody.host_rules import Rule, parse_rule, refuse_unknown
 from freezeframe.capture.custody.host_watch import HostWatch
-from freezeframe.capture.custody.store import BESIDE, Keep, captures_in, explanations, parse_size
+from freezeframe.capture.custody.store import BESIDE, Keep, captures_in, parse_size
 from freezeframe.capture.custody.telling import tellers
 from freezeframe.capture.errors import InputError
 from freezeframe.capture.folder import HostTrace
@@ -40,6 +41,7 @@ class GuardOptions:
     keep_first: int
     keep_bytes: str | None
     keep_kinds: bool
+    keep_log: str | None
     count: int | None
     poll_s: float
     outage_s: float
@@ -66,8 +68,11 @@ def guard_targets(options: GuardOptions) -> None:
             raise InputError(f"{url}: is given twice; each target goes into a capture once")
     refuse_evidence(options.output)
     whom = tellers(options.programs, options.hooks, options.mailboxes)
-    most_B = None if options.keep_bytes is None else parse_size(options.keep_bytes)
-    keep = Keep(options.keep, options.keep_first, most_B, options.keep_kinds)
+    most_B, log_B = (
+        None if size is None else parse_size(size)
+        for size in (options.keep_bytes, options.keep_log)
+    )
+    keep = Keep(options.keep, options.keep_first, most_B, options.keep_kinds, log_B)
     traces = [split_host_trace(text) for text in options.host_traces]
     rules = [parse_rule(text) for text in options.rules]
     stop = Event()
@@ -75,7 +80,7 @@ def guard_targets(options: GuardOptions) -> None:
     out = _Output(json=options.json)
     with ExitStack() as stack:
         watch = stack.enter_context(host_watch(options.beside, rules, options.every_s))
-        work = NightWatch(whom, out.say, out.explained, bundle=options.bundle)
+        work = NightWatch(whom, out.explained, bundle=options.bundle)
 
         def captured(report: PullReport) -> None:
             nonlocal seen
@@ -92,27 +97,25 @@ def guard_targets(options: GuardOptions) -> None:
                     raise InputError(f"counters beside it: {error.strerror}") from error
 
         interrupted = stack.enter_context(_stopped_by_signals(stop))
-        try:
-            pulled = guard(
-                options.targets,
-                keep,
-                options.output,
-                captured,
-                stop.is_set,
-                poll_s=options.poll_s,
-                wait_s=options.outage_s,
-                log=out.say,
-                extras=Extras(
-                    host=(lambda: _read_traces(traces, out.say)) if traces else tuple,
-                    beside=beside,
-                    fired=watch.fired,
-                    wait=watch.wait,
-                    trouble=work.trouble,
-                ),
-                begun=lambda: _catch_up(options.output, work),
-            )
-        finally:
-            work.finish(drop=interrupted())
+        pulled = guard(
+            options.targets,
+            keep,
+            options.output,
+            captured,
+            stop.is_set,
+            poll_s=options.poll_s,
+            wait_s=options.outage_s,
+            log=out.say,
+            extras=Extras(
+                host=(lambda: _read_traces(traces, out.say)) if traces else tuple,
+                beside=beside,
+                fired=watch.fired,
+                wait=watch.wait,
+                trouble=work.trouble,
+                ended=lambda: work.finish(drop=interrupted()),
+            ),
+            begun=lambda log: _begin(work, log, options.output),
+        )
     if not options.json:
         print(f"{plural(pulled, 'capture')} pulled into {printable(options.output)}")
 
@@ -134,11 +137,11 @@ class _Output:
             print(f"{document['explained'][:19]}Z {summary(document)}", flush=True)
 
 
-def _catch_up(directory: Path, work: NightWatch) -> None:
-    """Have explained what never was: a guard was killed, or had no room for the line."""
-    told = {each["capture"] for each in explanations(directory)}
+def _begin(work: NightWatch, log: GuardLog, directory: Path) -> None:
+    """Begin with what was never explained: a guard was killed, or had no room to write it down."""
+    work.begin(log)
     for path in captures_in(directory):
-        if path.name not in told:
+        if path.name not in log.kinds:
             work.explain(path)
 
 

@@ -7,7 +7,6 @@ all the while.
 from __future__ import annotations
 
 import json as json_text
-import os
 import queue
 import socket
 import subprocess
@@ -18,7 +17,8 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from freezeframe.capture.custody.store import BUNDLE, EXPLANATIONS, kind_of
+from freezeframe.capture.custody.guard_log import GuardLog
+from freezeframe.capture.custody.store import BUNDLE, kind_of
 from freezeframe.capture.custody.telling import Tellers
 from freezeframe.gui.text import printable
 
@@ -32,25 +32,27 @@ class NightWatch:
     def __init__(
         self,
         tellers: Tellers,
-        say: Callable[[str], None],
         said: Callable[[dict[str, Any]], None],
         *,
         bundle: bool = False,
     ) -> None:
-        """Begin to work.
+        """Wait for `begin`.
 
         Args:
-            say: takes a line for people.
             said: is called with each explanation, from the thread.
             bundle: packs each capture into one file for those who are told.
         """
         self._tellers = tellers
-        self._say = say
         self._said = said
         self._bundle = bundle
         self._queue: queue.SimpleQueue[Path | dict[str, Any] | None] = queue.SimpleQueue()
         self._dropped = False
         self._child: subprocess.Popen[str] | None = None
+        self._thread: threading.Thread | None = None
+
+    def begin(self, log: GuardLog) -> None:
+        """Begin to work; ``log`` takes what is found, and what goes wrong."""
+        self._log = log
         self._thread = threading.Thread(target=self._work, name="explain", daemon=True)
         self._thread.start()
 
@@ -65,6 +67,8 @@ class NightWatch:
 
     def finish(self, *, drop: bool) -> None:
         """Wait until all is done; with ``drop`` only for what is under way, and not for long."""
+        if self._thread is None:
+            return
         self._dropped = drop
         self._queue.put(None)
         self._thread.join(_LAST_S if drop else None)
@@ -78,17 +82,15 @@ class NightWatch:
             if self._dropped:
                 continue  # explained at the next start
             for line in self._captured(item) if isinstance(item, Path) else self._told(item, None):
-                self._say(line)
+                self._log(line)
 
     def _captured(self, path: Path) -> Iterator[str]:
         document = self._explained(path)
         if document is None:
             return  # it was ended with the guard
         document["explained"] = datetime.now(UTC).isoformat(timespec="seconds")
-        try:
-            _append(path.with_name(EXPLANATIONS), json_text.dumps(document))
-        except OSError as error:
-            yield f"{path.name}: {EXPLANATIONS}: {error.strerror}; explained later"
+        if trouble := self._log.explained(document):
+            yield f"{path.name}: {trouble}; explained again at the next start"
         self._said(document)
         bundle = path.with_suffix(BUNDLE) if self._bundle else None
         if bundle is not None:
@@ -172,16 +174,3 @@ def _dates(path: Path) -> dict[str, Any]:
 def _event(what: str, text: str, **known: Any) -> dict[str, Any]:
     now = datetime.now(UTC).isoformat(timespec="milliseconds")
     return {"event": what, "when": now, "host": socket.gethostname(), "text": text, **known}
-
-
-def _append(path: Path, line: str) -> None:
-    """Add a line; one that a full disk or a crash has torn before is ended first."""
-    with path.open("a+b") as file:
-        end = file.seek(0, 2)
-        if end:
-            file.seek(end - 1)
-            if file.read(1) != b"\n":
-                file.write(b"\n")
-        file.write(line.encode() + b"\n")
-        file.flush()
-        os.fsync(file.fileno())

@@ -17,7 +17,6 @@ import pyarrow.csv
 
 from freezeframe.analyzers.analysis import AnalysisResult, Series
 from freezeframe.capture.counters.recorded import Event, Recorded
-from freezeframe.capture.counters.recording import LINES
 from freezeframe.capture.errors import InputError
 from freezeframe.capture.parquet import write_batches
 from freezeframe.gui.cli.output import count_text, emit_json, table
@@ -77,7 +76,7 @@ def show_recording(place: Path, what: str, output: Path | None, *, force: bool, 
         rows = _write_table(recorded, what, output)
         document = {"written": str(output), "rows": rows, "missing": recorded.missing}
         text = f"{output}: {plural(rows, 'row')}, {count_text(output.stat().st_size)} B"
-    elif recorded.kind == LINES:
+    elif recorded.is_text:
         if output is not None:
             raise InputError(
                 f"{place}: holds lines of text, which are not drawn; -o NAME.csv writes them"
@@ -220,7 +219,7 @@ def _write_table(recorded: Recorded, what: str, output: Path) -> int:
         wanted = _matches(what)
         for batch in recorded.tables():
             kept = batch
-            if what != "*" and recorded.kind != LINES:
+            if what != "*" and not recorded.is_text:
                 pairs = zip(batch["source"].to_pylist(), batch["counter"].to_pylist(), strict=True)
                 kept = batch.filter(
                     pa.array([wanted(source, key) for source, key in pairs], pa.bool_())

@@ -1,11 +1,14 @@
-"""Schedules of two guards, an operator and power cycles on one card, over real UDP: nothing goes without a word.
+"""Schedules of guards, an operator, power cycles and kill -9 on one card, over real UDP: nothing goes without a word.
 
-``python -m tests.capture.custody.schedules 200`` runs so many and prints what came of them (``make campaign-guard``).
+``python -m tests.capture.custody.schedules 200`` runs so many of two guards and an operator, and so many of one guard
+that is killed again and again, and prints what came of them (``make campaign-guard``).
 """
 
 from __future__ import annotations
 
+import os
 import random
+import signal
 import sys
 import tempfile
 import threading
@@ -15,8 +18,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from freezeframe.capture.card.device import open_any
-from freezeframe.capture.custody.accounts import accounts_in
 from freezeframe.capture.custody.giving_up import arm_over
+from freezeframe.capture.custody.guard_log import read_log
 from freezeframe.capture.custody.ledger import GIVEN_UP, KEPT, Ledger
 from freezeframe.capture.custody.store import captures_in, keys_of
 from freezeframe.capture.errors import FreezeframeError
@@ -76,6 +79,51 @@ def run_schedule(seed: int, place: Path) -> Outcome:
     return judge(card, place, {*homes, operator_home}, len(refused))
 
 
+@dataclass(frozen=True)
+class Killed:
+    """What is left of a guard that was killed: the outcome, how often it was, and what its log does not have."""
+
+    outcome: Outcome
+    kills: int
+    wrong: tuple[str, ...]
+
+
+def run_killed(seed: int, place: Path, kills: int = 5) -> Killed:
+    """Kill a guard with -9 at random instants while the card freezes and is switched off; the last one ends well."""
+    draw = random.Random(f"killed/{seed}")
+    card = FreezingCard(seed)
+    home, directory = place / "host-a", place / "ga"
+    with served(card) as url:
+        for _ in range(kills):
+            child = os.fork()
+            if not child:
+                try:
+                    _guard(url, directory, home, threading.Event(), [])
+                finally:
+                    os._exit(1)
+            time.sleep(draw.uniform(0.01, 0.4))
+            if draw.random() < 0.3:
+                card.asked_power.set()
+            os.kill(child, signal.SIGKILL)
+            os.waitpid(child, 0)
+        stop = threading.Event()
+        timer = threading.Timer(0.4, stop.set)
+        timer.start()
+        _guard(url, directory, home, stop, [])
+        timer.join()
+    log = read_log(directory)
+    told = {each.get("capture") for each in log.accounts}
+    wrong = [
+        f"{path.name} is in no account" for path in captures_in(directory) if path.name not in told
+    ]
+    left = [path.name for path in directory.iterdir() if ".partial-" in path.name]
+    return Killed(
+        judge(card, place, {home}, 0),
+        kills,
+        (*wrong, *log.missing, *(f"{name} is left" for name in left)),
+    )
+
+
 def _guard(url: str, place: Path, home: Path, stop: threading.Event, refused: list[str]) -> None:
     try:
         guard(url, 1000, place, stop=stop.is_set, poll_s=0.02, wait_s=0.3, home=home)
@@ -124,7 +172,7 @@ def judge(card: FreezingCard, place: Path, homes: set[Path], refused: int) -> Ou
                 if entry["what"] in (GIVEN_UP, KEPT):
                     named |= {(key.nonce, key.generation) for key in entry["parsed"]}
     for name in ("ga", "gb"):
-        named |= {(line["nonce"], line["generation"]) for line in accounts_in(place / name)}
+        named |= {(line["nonce"], line["generation"]) for line in read_log(place / name).accounts}
     written = [gone for gone in card.gone if not gone.by_power]
     lost = [(gone.nonce, gone.generation) for gone in written]
     return Outcome(
@@ -157,7 +205,30 @@ def main(count: int) -> int:
         f"{sum(len(keys) for _, keys in silent)} without a word; {total['lost_by_power']} were lost by power; "
         f"{total['refused']} acts refused"
     )
-    return 1 if silent else 0
+    return 1 if _killed(count) or silent else 0
+
+
+def _killed(count: int) -> bool:
+    """Run schedules of a guard that is killed and print what came of them; return whether something went wrong."""
+    total: Counter[str] = Counter()
+    wrong = []
+    began_s = time.monotonic()
+    for seed in range(count):
+        with tempfile.TemporaryDirectory(prefix="freezeframe-guard-") as place:
+            found = run_killed(seed, Path(place))
+        total["kills"] += found.kills
+        for name in ("freezes", "kept", "given_up", "named", "lost_by_power"):
+            total[name] += getattr(found.outcome, name)
+        if found.wrong or found.outcome.silent:
+            wrong.append(seed)
+            print(f"killed, seed {seed}: {found.outcome.silent} {found.wrong}", flush=True)
+    print(
+        f"{count} schedules with {total['kills']:,} kill -9 in {time.monotonic() - began_s:.0f} s: "
+        f"{total['freezes']} freezes, {total['kept']} kept, {total['given_up']} armed over, of which {total['named']} "
+        f"were kept nowhere; {len(wrong)} schedules went without a word or lack something in the log; "
+        f"{total['lost_by_power']} were lost by power"
+    )
+    return bool(wrong)
 
 
 if __name__ == "__main__":

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import json
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from freezeframe.capture.custody.guard_log import GuardLog, read_log
 from freezeframe.capture.custody.night import night, night_lines
-from freezeframe.capture.custody.store import Keep, captures_in, parse_size, superfluous
+from freezeframe.capture.custody.store import Keep, captures_in, kind_of, parse_size, superfluous
 from freezeframe.capture.errors import InputError
 from tests.gui.cli import run_inside
 
@@ -24,38 +26,58 @@ def capture(place: Path, number: int, size_B: int = 100) -> str:
     return folder.name
 
 
-def told(place: Path, name: str, diagnosis: str, bit: int, seen: str) -> None:
+def told(name: str, diagnosis: str, bit: int, seen: str) -> dict[str, Any]:
     row = {"table": "words", "value": f"{1 << bit:#x}", "expected": "0x0"}
     finding = {
         "diagnosis": diagnosis, "device": "B", "tap": "rx_enq", "flow": 3,
         "evidence": [{"text": "", "rows": [row]}],
     }  # fmt: skip
-    line: dict[str, Any] = {
+    return {
         "capture": name, "findings": [finding], "history": [{"what": "frozen", "seen": seen}]
     }  # fmt: skip
-    with (place / "explanations.jsonl").open("a") as file:
-        file.write(json.dumps(line) + "\n")
 
 
-@pytest.fixture
-def place(tmp_path: Path) -> Path:
+def of_a_former_version(
+    place: Path, lines: list[str], accounts: list[dict[str, Any]], told: list[dict[str, Any]]
+) -> None:
+    """Write three files of text."""
+    (place / "guard.log").write_text("".join(line + "\n" for line in lines))
+    for name, entries in (("account.jsonl", accounts), ("explanations.jsonl", told)):
+        (place / name).write_text("".join(json.dumps(entry) + "\n" for entry in entries))
+
+
+def of_today(
+    place: Path, lines: list[str], accounts: list[dict[str, Any]], told: list[dict[str, Any]]
+) -> None:
+    """Write a log whose lines are said at their times."""
+    with pytest.MonkeyPatch.context() as patch:
+        log = None
+        patch.setattr("time.monotonic_ns", lambda: 0)
+        for line in lines:
+            when_ns = int(datetime.fromisoformat(line[:20]).timestamp()) * 10**9
+            patch.setattr("time.time_ns", lambda when_ns=when_ns: when_ns)
+            log = log or GuardLog(place)
+            log(line[21:])
+        assert log is not None
+        for entry in accounts:
+            log.account(entry)
+        for document in told:
+            assert log.explained(document) == ""
+        log.close()
+
+
+@pytest.fixture(params=[of_a_former_version, of_today], ids=["three files", "guard.ffrec"])
+def place(tmp_path: Path, request: pytest.FixtureRequest) -> Path:
+    found, accounts = [], []
     flip = "payload-bit-flip"
     for number, name, bit in ((1, "credit-lost", 3), (2, flip, 28), (3, flip, 28), (4, flip, 5)):
         seen = f"2026-11-26T0{number}:12:30.250+00:00"
-        told(tmp_path, capture(tmp_path, number), name, bit, seen)
-    (tmp_path / "guard.log").write_text(
-        "2026-11-26T00:12:00Z card: watching A, B\n2026-11-26T08:12:00Z watching ends; 4 pulled\n"
-    )
-    with (tmp_path / "account.jsonl").open("w") as file:
-        for generation, what in ((1, "kept"), (5, "given-up")):
-            entry = {
-                "what": what,
-                "boot_nonce": "0x0b000000",
-                "generation": generation,
-                "when": None,
-            }
-            entry["by"] = "arm of ann"
-            file.write(json.dumps(entry) + "\n")
+        found.append(told(capture(tmp_path, number), name, bit, seen))
+    for generation, what in ((1, "kept"), (5, "given-up")):
+        boot = {"boot_nonce": "0x0b000000", "generation": generation}
+        accounts.append({"what": what, **boot, "when": None, "by": "arm of ann"})
+    lines = ["2026-11-26T00:12:00Z card: watching A, B", "2026-11-26T08:12:00Z watching ends"]
+    request.param(tmp_path, lines, accounts, found)
     return tmp_path
 
 
@@ -89,23 +111,24 @@ def test_a_folder_that_no_guard_has_seen_is_refused(tmp_path: Path) -> None:
     assert "is no directory of a guard" in done.err
 
 
-def numbers(paths: list[Path]) -> list[int]:
-    return [int(path.name[:4]) for path in paths]
+def gone(place: Path, keep: Keep) -> list[int]:
+    kinds = {each["capture"]: kind_of(each) for each in read_log(place).explanations}
+    return [int(path.name[:4]) for path in superfluous(place, keep, kinds)]
 
 
 def test_the_first_one_of_each_kind_and_the_newest_stay(place: Path) -> None:
-    assert numbers(captures_in(place)) == [1, 2, 3, 4]
-    assert numbers(superfluous(place, Keep(newest=1))) == [1, 2, 3]
-    assert numbers(superfluous(place, Keep(newest=1, first=2))) == [3]
-    assert numbers(superfluous(place, Keep(newest=1, kinds=True))) == [3]
-    assert numbers(superfluous(place, Keep(newest=9, bytes=300))) == [1]
-    assert numbers(superfluous(place, Keep(newest=9, bytes=1, kinds=True))) == [3]
+    assert [int(path.name[:4]) for path in captures_in(place)] == [1, 2, 3, 4]
+    assert gone(place, Keep(newest=1)) == [1, 2, 3]
+    assert gone(place, Keep(newest=1, first=2)) == [3]
+    assert gone(place, Keep(newest=1, kinds=True)) == [3]
+    assert gone(place, Keep(newest=9, bytes=300)) == [1]
+    assert gone(place, Keep(newest=9, bytes=1, kinds=True)) == [3]
 
 
 def test_what_is_not_explained_yet_goes_after_what_is(place: Path) -> None:
     capture(place, 5)
     capture(place, 6)
-    assert numbers(superfluous(place, Keep(newest=9, bytes=200))) == [1, 2, 3, 4]
+    assert gone(place, Keep(newest=9, bytes=200)) == [1, 2, 3, 4]
 
 
 def test_sizes_are_read_in_powers_of_a_thousand() -> None:

@@ -1,0 +1,186 @@
+"""The log of a guard: one recording that survives crashes and a full disk; what former versions wrote is read."""
+
+from __future__ import annotations
+
+import json
+import struct
+import threading
+import zlib
+from pathlib import Path
+
+import pytest
+
+from freezeframe.capture.counters.recorded import Recorded
+from freezeframe.capture.custody.guard_log import LOG, GuardLog, read_log
+from freezeframe.capture.custody.night import night, night_lines
+from freezeframe.capture.errors import InputError
+from freezeframe.capture.journal import LONGEST_B, segments
+from tests.capture.counters.test_recording import Full
+
+KEPT = {"what": "kept", "boot_nonce": "0x0b000000", "generation": 7, "capture": "x.ff"}
+FOUND = {"capture": "x.ff", "findings": [{"diagnosis": "credit-lost", "device": "A", "tap": None}]}
+
+
+def write(directory: Path) -> None:
+    log = GuardLog(directory)
+    log("card: watching A, B")
+    log.account(KEPT)
+    assert log.explained(FOUND) == ""
+    log.close()
+
+
+def test_what_was_said_accounted_for_and_found_is_read_again(tmp_path: Path) -> None:
+    write(tmp_path)
+    log = GuardLog(tmp_path)
+    log("again")
+    log.close()
+    read = read_log(tmp_path)
+    assert [line for _, line in read.lines] == ["card: watching A, B", "again"]
+    assert read.accounts == [{**KEPT, "nonce": 0x0B000000}]
+    assert read.explanations == log.before.explanations == [FOUND]
+    assert log.kinds == {"x.ff": "credit-lost at A"}
+    assert read.missing == []
+
+
+def test_a_log_is_these_bytes(tmp_path: Path) -> None:
+    """Each frame: mark, length, number, CRC, JSON; by a reader of its own."""
+    write(tmp_path)
+    (segment,) = segments(tmp_path / LOG)
+    data = segment.read_bytes()
+    payloads: list[bytes] = []
+    assert data[:8] == b"FFRJRNL1"
+    at = 8
+    while at < len(data):
+        mark, size_B, number, crc = struct.unpack_from("<4sIQI", data, at)
+        payload = data[at + 20 : at + 20 + size_B]
+        assert (mark, number) == (b"\xf5FFJ", len(payloads))
+        assert crc == zlib.crc32(data[at + 4 : at + 16] + payload)
+        payloads.append(payload)
+        at += 20 + size_B
+    head, line, account, explained, end = payloads
+    assert json.loads(head)["kind"] == "guard"
+    assert json.loads(line)[1] == "card: watching A, B"
+    assert json.loads(account) == {"entry": "account", "document": KEPT}
+    assert json.loads(explained) == {"entry": "explained", "document": FOUND}
+    assert end == b""
+
+
+def test_a_line_that_a_crash_has_torn_takes_nothing_else_with_it(tmp_path: Path) -> None:
+    write(tmp_path)
+    (segment,) = segments(tmp_path / LOG)
+    segment.write_bytes(segment.read_bytes()[:-25])  # the end, and 5 bytes of the explanation
+    read = read_log(tmp_path)
+    assert (len(read.lines), len(read.accounts), read.explanations) == (1, 1, [])
+    assert "no whole frame: it was being written when the recording ended" in read.missing[0]
+
+
+def test_damage_in_the_middle_takes_one_entry_and_the_night_says_so(tmp_path: Path) -> None:
+    write(tmp_path)
+    (segment,) = segments(tmp_path / LOG)
+    segment.write_bytes(segment.read_bytes().replace(b'"generation":7', b'"generation":8'))
+    read = read_log(tmp_path)
+    assert (len(read.lines), read.accounts, read.explanations) == (1, [], [FOUND])
+    (line,) = [line for line in night_lines(night(tmp_path)) if "missing" in line]
+    assert line.startswith("missing in guard.ffrec: 00000001.ffj: bytes ")
+    assert "altered, 1 frames are missing" in line
+    assert night(tmp_path).to_json()["missing"] == read.missing
+
+
+def test_a_full_disk_ends_nothing_and_what_was_lost_is_counted(tmp_path: Path) -> None:
+    said: list[str] = []
+    disk = Full()
+    disk.full = True
+    log = GuardLog(tmp_path, said.append, disk=disk)
+    log("one")
+    log.account(KEPT)
+    assert log.explained(FOUND) == "no room on the disk"
+    disk.full = False
+    log("two")
+    disk.full = True
+    log("three")
+    disk.full = False
+    log.close()
+    read = read_log(tmp_path)
+    assert [line for _, line in read.lines] == ["two"]
+    recorded = Recorded(tmp_path / LOG)
+    assert len(list(recorded.events())) == 1
+    assert recorded.lost == 3
+    assert [line[21:] for line in said] == [
+        "guard.ffrec: no room on the disk",
+        "one (guard.ffrec: no room on the disk)",
+        "two",
+        "three (guard.ffrec: no room on the disk)",
+    ]
+
+
+def test_two_threads_write_to_one_log(tmp_path: Path) -> None:
+    log = GuardLog(tmp_path)
+
+    def explain() -> None:
+        for number in range(100):
+            log.explained({"capture": f"{number}.ff", "findings": []})
+
+    thread = threading.Thread(target=explain)
+    thread.start()
+    for number in range(100):
+        log(f"line {number}")
+        log.sync()
+    thread.join()
+    log.close()
+    read = read_log(tmp_path)
+    assert [line for _, line in read.lines] == [f"line {number}" for number in range(100)]
+    assert [each["capture"] for each in read.explanations] == [f"{n}.ff" for n in range(100)]
+    assert read.missing == []
+
+
+def test_an_explanation_that_no_frame_holds_is_replaced_by_a_word_of_it(tmp_path: Path) -> None:
+    log = GuardLog(tmp_path)
+    assert log.explained({**FOUND, "notes": ["x" * LONGEST_B]}) == ""
+    log.close()
+    (kept,) = read_log(tmp_path).explanations
+    assert (kept["capture"], kept["findings"]) == ("x.ff", [])
+    assert "is not kept; freezeframe explain gives it" in kept["error"]
+
+
+def test_of_a_small_log_the_oldest_goes_and_the_night_says_so(tmp_path: Path) -> None:
+    for _ in range(3):
+        log = GuardLog(tmp_path, keep_B=1)
+        log("x" * 100)
+        log.close()
+    read = read_log(tmp_path)
+    assert len(read.lines) == 2
+    assert read.missing == [
+        "what came before 00000002.ffj: it was removed to keep the recording small"
+    ]
+
+
+def test_entries_of_no_known_form_are_said(tmp_path: Path) -> None:
+    log = GuardLog(tmp_path)
+    log.account({"what": "kept", "boot_nonce": "x", "generation": 1})
+    log.explained({**FOUND})
+    log.close()
+    read = read_log(tmp_path)
+    assert (read.accounts, len(read.explanations)) == ([], 1)
+    assert read.missing[0].startswith("an entry 'account' of no known form: {")
+
+
+def test_something_else_of_that_name_is_refused(tmp_path: Path) -> None:
+    (tmp_path / LOG).write_text("mine")
+    with pytest.raises(InputError, match="is there, and is no recording"):
+        GuardLog(tmp_path)
+    assert (tmp_path / LOG).read_text() == "mine"
+
+
+def test_a_clock_that_is_set_is_followed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    now_ns = [1_700_000_000_000_000_000]
+    monkeypatch.setattr("time.time_ns", lambda: now_ns[0])
+    monkeypatch.setattr("time.monotonic_ns", lambda: 5)
+    log = GuardLog(tmp_path)
+    log("before")
+    now_ns[0] += 3600 * 10**9
+    log("after")
+    log.close()
+    assert read_log(tmp_path).lines == [
+        ("2023-11-14T22:13:20Z", "before"),
+        ("2023-11-14T23:13:20Z", "after"),
+    ]
