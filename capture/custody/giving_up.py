@@ -28,6 +28,8 @@ from freezeframe.capture.recorder.control import arm_all
 from freezeframe.capture.recorder.state import RecorderState, settled_states
 from freezeframe.capture.registers.access import Recorder
 
+_LOOKS = 8  # until what is written down is what the card holds
+
 
 @dataclass(frozen=True, slots=True)
 class Holding:
@@ -152,11 +154,19 @@ def arm_over(
             meanwhile; as `arm_all` otherwise.
     """
     book = ledger or Ledger()
-    _, trouble = give_up(devices, by=by, discard=discard, ledger=book)
-    looked_s = time.monotonic()
-    found = refuse_loss(
-        devices, discard=discard, ledger=book
-    )  # the line took time to reach the disk
+    noted, trouble = give_up(devices, by=by, discard=discard, ledger=book)
+    for _ in range(_LOOKS):
+        looked_s = time.monotonic()
+        found = refuse_loss(devices, discard=discard, ledger=book)
+        if found.recordings == noted.recordings:
+            break
+        # The line took time to reach the disk, and what the card holds by now is named in none.
+        noted, trouble = found, note_given_up(devices, found, by=by, ledger=book)
+    else:
+        raise RecorderStateError(
+            f"{devices[0].target.url}: at each of {_LOOKS} looks it held another recording; nothing was armed. Does "
+            "another program arm it?"
+        )
     over = found.recordings
     generations = tuple(arm_all(devices, [(r.nonce, r.generation) for r in over]))
     unsure = [trouble]
