@@ -248,6 +248,11 @@ def is_journal(place: Path) -> bool:
     return place.is_dir() and bool(segments(place))
 
 
+def is_begun(place: Path) -> bool:
+    """Return whether a folder holds nothing, or what a journal without a segment does: the power went, or no room."""
+    return place.is_dir() and all(path.name == _LOCK for path in place.iterdir())
+
+
 def segments(place: Path) -> list[Path]:
     """Return the segments of a journal, oldest first."""
     return sorted(path for path in place.iterdir() if _NAME.fullmatch(path.name))

@@ -18,7 +18,7 @@ from typing import Any
 
 from freezeframe.capture.counters.contract import Counter, Sample
 from freezeframe.capture.errors import InputError
-from freezeframe.capture.journal import NO_SPACE, SUFFIX, Disk, Journal, is_journal
+from freezeframe.capture.journal import NO_SPACE, SUFFIX, Disk, Journal, is_begun, is_journal
 from freezeframe.capture.tool import tool_version
 
 VERSION = 1
@@ -61,7 +61,7 @@ class Recording:
             )
         if not path.parent.is_dir():
             raise InputError(f"{path}: there is no folder {path.parent}")
-        if path.exists() and not (is_journal(path) or (path.is_dir() and not any(path.iterdir()))):
+        if path.exists() and not (is_journal(path) or is_begun(path)):
             raise InputError(f"{path}: is there, and is no recording; choose another name")
         if overwrite and path.exists():
             shutil.rmtree(path)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import struct
 import threading
@@ -14,7 +15,7 @@ from freezeframe.capture.counters.recorded import Recorded
 from freezeframe.capture.custody.guard_log import LOG, GuardLog, read_log
 from freezeframe.capture.custody.night import night, night_lines
 from freezeframe.capture.errors import InputError
-from freezeframe.capture.journal import LONGEST_B, segments
+from freezeframe.capture.journal import LONGEST_B, Disk, segments
 from tests.capture.counters.test_recording import Full
 
 KEPT = {"what": "kept", "boot_nonce": "0x0b000000", "generation": 7, "capture": "x.ff"}
@@ -111,6 +112,31 @@ def test_a_full_disk_ends_nothing_and_what_was_lost_is_counted(tmp_path: Path) -
         "two",
         "three (guard.ffrec: no room on the disk)",
     ]
+
+
+class WithoutInodes(Disk):
+    """A disk on which no file can be made, until it can."""
+
+    full = True
+
+    def create(self, path: Path) -> int:
+        if self.full:
+            raise OSError(errno.ENOSPC, "No space left on device")
+        return super().create(path)
+
+
+def test_a_log_that_could_not_be_begun_is_begun_when_there_is_room(tmp_path: Path) -> None:
+    said: list[str] = []
+    disk = WithoutInodes()
+    log = GuardLog(tmp_path, said.append, disk=disk)
+    log("one")
+    disk.full = False
+    log("two")
+    log.close()
+    recorded = Recorded(tmp_path / LOG)
+    assert [event.text for event in recorded.events()] == ["two"]
+    assert recorded.lost == 1
+    assert "one (guard.ffrec: no room on the disk)" in said[1]
 
 
 def test_two_threads_write_to_one_log(tmp_path: Path) -> None:
