@@ -21,6 +21,7 @@ from freezeframe.capture.targets.base import Target, open_target
 
 _MEMORY_COUNTS = ("stored", "lost")
 _Frozen = tuple[dict[str, str], dict[str, int]]  # facts, values
+_CYCLES, _NS_A_S = "bus_cycles", 1_000_000_000
 _MOST_FLOWS = 3  # out of credit, that a line names
 
 
@@ -58,11 +59,18 @@ class CardSource:
         values: dict[str, int] = {}
         facts: dict[str, str] = {}
         states = []
+        own_ns: dict[str, int] = {}
         for device in self.devices:
             state = read_state(device)
             states.append(state)
-            for name, value in self._snapshot(device, state.nonce).values.items():
-                values[f"{device.name}.{name}"] = value
+            counted = {
+                f"{device.name}.{name}": value
+                for name, value in self._snapshot(device, state.nonce).values.items()
+            }
+            values |= counted
+            own_ns |= (
+                dict.fromkeys(counted, taken_ns) if (taken_ns := _taken_ns(device, counted)) else {}
+            )
             for memory, of in state.memories.items():
                 key = f"{device.name}.memory.{memory.removesuffix('.0')}"  # lane 0 of a wide tap
                 if f"{key}.stored" not in self.counters:
@@ -73,7 +81,7 @@ class CardSource:
             facts_then, values_then = self._at_freeze(device, state)
             facts |= facts_then
             values |= values_then
-        return Sample(t_ns, values, facts, tuple(states))
+        return Sample(t_ns, values, facts, tuple(states), own_ns)
 
     def close(self) -> None:
         """Close the target."""
@@ -95,6 +103,14 @@ class CardSource:
             known = freeze, _read_frozen(device)
             self._frozen[device.index] = known
         return known[1]
+
+
+def _taken_ns(device: Recorder, counted: Mapping[str, int]) -> int | None:
+    """Return when a snapshot was taken, by the cycles of the card's bus that it counts; None where it counts none."""
+    cycles = counted.get(f"{device.name}.{_CYCLES}")
+    if cycles is None or not isinstance(device, Device):
+        return None
+    return cycles * _NS_A_S // device.identity.clk_bus
 
 
 def _read_frozen(device: Device) -> _Frozen:

@@ -35,13 +35,15 @@ class Sample:
     """All values of a source at one time.
 
     ``t_ns`` is the machine's monotonic clock. ``facts`` are texts worth a line (link state and the like), in the
-    order in which they are shown. ``recorders`` is what a card's recorders do; empty for other sources.
+    order in which they are shown. ``recorders`` is what a card's recorders do; empty for other sources. ``own_ns``:
+    when values were counted by the clock of the device itself, by their keys; those without are as of ``t_ns``.
     """
 
     t_ns: int
     values: Mapping[str, int]
     facts: Mapping[str, str] = field(default_factory=dict)
     recorders: tuple[RecorderState, ...] = ()
+    own_ns: Mapping[str, int] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)

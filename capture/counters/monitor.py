@@ -52,6 +52,7 @@ class Watched:
         self.facts: dict[str, str] = {}
         self.ringing: dict[str, set[str]] = {}  # key -> texts of its alarms
         self.broken: dict[str, str] = {}
+        self.told = ""  # what became of its freeze: that it was pulled, and what explains it
         self.stale = False
         self.grows_wrong: dict[str, int] = {}  # error counter -> when it grew last
         self._alarms = alarms
@@ -108,7 +109,7 @@ class Watched:
             if history is None:
                 history = self._begin(key)
             before, restarts = history.value, history.restarts
-            history.add(sample.t_ns, value)
+            history.add(sample.t_ns, value, sample.own_ns.get(key))
             if history.restarts != restarts:
                 restarted.append(key)
             elif before is not None and value > before and key in self.grows_wrong:
@@ -182,6 +183,7 @@ class Watched:
                 state.generation,
             ):
                 frozen = state.state in ("triggered", "frozen")
+                self.told = self.told if frozen else ""
                 cause = (
                     f", cause {', '.join(state.causes)} at bus cycle {state.cause_cycle:,}"
                     if state.causes
@@ -259,6 +261,13 @@ class Monitor:
         for event in events:
             self.note(event)
         return samples, events
+
+    def tell(self, url: str, text: str, now_ns: int) -> None:
+        """Say what became of a source's freeze, in place of it and in the log, until it is armed again."""
+        for watched in self.sources:
+            if watched.url == url:
+                watched.told = text
+                self.note(Event(now_ns, url, "note", text))
 
     def note(self, event: Event) -> None:
         """Add a line to the log."""

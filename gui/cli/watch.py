@@ -49,6 +49,9 @@ RecordKeepOption = Annotated[
 ]  # fmt: skip
 WriteOption = Annotated[bool, typer.Option("--allow-write", help="Let keys arm and freeze a card.")]
 IntoOption = Annotated[Path, option("--into", "FOLDER", "Where snapshots and pulled captures go.")]
+PullOption = Annotated[
+    bool, typer.Option("--pull", help="Pull and explain each freeze as it comes, into --into.")
+]
 ServeOption = Annotated[
     int | None, option("--serve", "PORT", "Show it in a browser of this machine.", min=1, max=65535)
 ]
@@ -62,6 +65,7 @@ def run(
     record: RecordOption = None,
     record_keep: RecordKeepOption = None,
     into: IntoOption = Path(),
+    pull: PullOption = False,
     allow_write: WriteOption = False,
     serve: ServeOption = None,
     root: RootOption = None,
@@ -83,7 +87,7 @@ def run(
     watch(
         WatchOptions(
             sources=sources, every=every, alarm=alarm or (), record=record,
-            record_keep=record_keep, into=into,
+            record_keep=record_keep, into=into, pull=pull,
             allow_write=allow_write, serve=serve, root=root, force=force,
         )
     )  # fmt: skip

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import threading
 import time
+from collections import deque
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -17,7 +19,7 @@ from textual.widgets import Input
 
 from freezeframe.capture.code import code
 from freezeframe.capture.counters.contract import Sample
-from freezeframe.capture.counters.monitor import Event, Monitor
+from freezeframe.capture.counters.monitor import Event, Monitor, Watched
 from freezeframe.capture.errors import FreezeframeError
 from freezeframe.gui.dashboard.help_screen import HelpScreen
 from freezeframe.gui.dashboard.lines import Line, LineView, hanging
@@ -25,6 +27,7 @@ from freezeframe.gui.dashboard.palette import ALARM, BANNER, CALM, FAINT, PLAIN,
 from freezeframe.gui.dashboard.panels import banner_text, panel_lines
 from freezeframe.gui.dashboard.snapshot import save_snapshot
 from freezeframe.gui.dashboard.table import CounterRows, heading
+from freezeframe.gui.told_freeze import explained_apart
 
 if TYPE_CHECKING:
     from freezeframe.capture.counters.recording import (
@@ -49,11 +52,12 @@ _NS_A_S = 1_000_000_000
 
 @dataclass(frozen=True, slots=True)
 class DashboardOptions:
-    """``folder`` is where snapshots and captures go; ``allow_write`` lets keys arm and freeze."""
+    """``folder``: for snapshots and captures; ``allow_write`` lets keys arm and freeze; ``pull`` every freeze."""
 
     period_s: float
     allow_write: bool = False
     folder: Path = Path()
+    pull: bool = False
 
 
 class Dashboard(App[None]):
@@ -99,6 +103,8 @@ class Dashboard(App[None]):
         self.monitor = monitor
         self.options = options
         self.recording = recording
+        self._explained: deque[tuple[str, str]] = deque()  # source and line, from threads
+        self._pulled: dict[str, tuple[tuple[str, int, int], ...]] = {}
         self._without_room = False
         self.period_s = options.period_s
         self.paused = False
@@ -164,7 +170,12 @@ class Dashboard(App[None]):
             self._record(self.recording, samples)
         if any(event.kind == "freeze" for event in events):
             self.bell()
-        if not self.paused or events:
+        if self.options.pull:
+            self._pull_what_froze()
+        told = bool(self._explained)
+        while self._explained:
+            self.monitor.tell(*self._explained.popleft(), time.monotonic_ns())
+        if not self.paused or events or told:
             self._redraw(only_news=self.paused)
 
     def action_help(self) -> None:
@@ -227,9 +238,29 @@ class Dashboard(App[None]):
 
     def action_pull(self) -> None:
         """Pull the selected card."""
-        watched = self.monitor.sources[self.selected]
-        watched.reader.ask(partial(_PULL, self.options.folder, "watch", lambda path: None))
+        self._pull(self.monitor.sources[self.selected])
+
+    def _pull(self, watched: Watched) -> None:
+        """Pull a card between two readings; what it holds is explained meanwhile, and told in place of its freeze."""
+
+        def pulled(path: Path) -> None:
+            def explain() -> None:
+                self._explained.append((watched.url, explained_apart(path)))
+
+            threading.Thread(target=explain, name=f"explain {path}", daemon=True).start()
+
+        watched.reader.ask(partial(_PULL, self.options.folder, "watch", pulled))
         self._note("pulling ...")
+
+    def _pull_what_froze(self) -> None:
+        """Pull each card once for each freeze, when all behind its target have frozen."""
+        for watched in self.monitor.sources:
+            states = watched.recorders
+            if states and all(state.state == "frozen" for state in states):
+                freeze = tuple((state.device, state.nonce, state.generation) for state in states)
+                if self._pulled.get(watched.url) != freeze:
+                    self._pulled[watched.url] = freeze
+                    self._pull(watched)
 
     def action_arm(self) -> None:
         """Arm the selected card; where a recording would be lost, only when asked twice."""

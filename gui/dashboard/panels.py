@@ -39,7 +39,7 @@ def banner_text(monitor: Monitor) -> list[str]:
     """Return a line for every card that has frozen, or begun to; none is the normal case."""
     return [
         f"{state.state.upper()}  {state.device}: {', '.join(state.causes) or 'no cause'} "
-        f"at bus cycle {state.cause_cycle:,}  {watched.url}"
+        f"{watched.told or f'at bus cycle {state.cause_cycle:,}'}  {watched.url}"
         for watched in monitor.sources
         for state in _first_causes(watched.recorders)
     ]

@@ -34,6 +34,7 @@ def formats_for(opened: Opened) -> list[tuple[str, str, str]]:
     """Return the formats a source can be exported in: name, what for, file suffix."""
     if opened.kind in (
         "live",
+        "recording",
         "packets",
     ):  # the verbs export and decode write packets block by block
         return []

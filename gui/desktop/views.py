@@ -482,13 +482,15 @@ class Views(QMainWindow):
     def _live_changed(self, key: str) -> None:
         opened = self.workspace.sources[key]
         before, view = self.timeline.extent(), self.timeline.range()
-        following = view[1] >= before[1]
+        # A view as narrow as can be is none that was chosen: the source had nothing when it was made. Whatever has
+        # moved the extent meanwhile, another source or a pyramid that was built, it is followed.
+        narrow = view[1] - view[0] <= LEAST_SPAN_PS
+        following = narrow or view[1] >= before[1]
         self._tracks_changed(key)
         after = self.timeline.extent()
         if following and after[1] > before[1]:
             # What is newest stays in view; where everything was, everything stays.
-            # A view as narrow as can be is none that was chosen: the source had nothing when it was made.
-            whole = view[0] <= before[0] or view[1] - view[0] <= LEAST_SPAN_PS
+            whole = narrow or view[0] <= before[0]
             by = after[1] - before[1]
             first = min(view[0], after[0]) if whole else view[0] + by
             self.timeline.set_range(first, max(view[1] + by, after[1]) if whole else view[1] + by)

@@ -28,9 +28,11 @@ from freezeframe.gui.desktop.sources.choice import kind_of
 from freezeframe.gui.desktop.sources.live import LiveSource, open_live
 from freezeframe.gui.desktop.sources.opened import Opened, Part
 from freezeframe.gui.desktop.sources.packets import load_packets
+from freezeframe.gui.desktop.sources.recorded import load_recording
 from freezeframe.gui.desktop.sources.samples import decode_samples, load_samples
 from freezeframe.gui.desktop.workers import Job, Jobs, delayed
 from freezeframe.gui.text import printable
+from freezeframe.gui.told_freeze import told
 
 _POLL_MS = 200
 _SAVE_MS = 400  # after the last change of a note
@@ -78,6 +80,9 @@ class Workspace(QObject):
         self._poll = QTimer(self)
         self._poll.setInterval(_POLL_MS)
         self._poll.timeout.connect(self._poll_live)
+        self._pulled: dict[
+            str, str
+        ] = {}  # a capture that is being explained -> the card it was pulled from
         self._unsaved: set[str] = set()
         self._saving: Job | None = None
         self._save_soon = delayed(self, _SAVE_MS, self._save)
@@ -223,7 +228,9 @@ class Workspace(QObject):
                 if event.kind == "note" and event.text.startswith("failed: "):
                     self.trouble.emit(printable(event.text))
             for pulled in live.taken():
-                self.open(str(pulled))
+                opened = self.open(str(pulled))
+                if opened is not None:
+                    self._pulled[opened] = key
             part = live.part()
             if part is not None:
                 live.opened.absorb(part)
@@ -243,6 +250,8 @@ class Workspace(QObject):
             opened = load_packets(
                 key, path, progress, None if self.choice is None else self.choice.cut_ps
             )
+        elif kind == "recording":
+            opened = load_recording(key, path, progress)
         else:
             opened = load_samples(key, path, progress, self.choice)
         progress.give(book)
@@ -269,8 +278,16 @@ class Workspace(QObject):
         if key in self.sources:
             self.sources[key].loaded = True
             self.changed.emit(key, "findings")
+            self._tell_freeze(key)
             if specs and self.sources[key].kind == "samples":
                 self.decode(key, specs)
+
+    def _tell_freeze(self, key: str) -> None:
+        """Say in place of a card's freeze what explains it, where this capture was pulled from one."""
+        live = self.live.get(self._pulled.pop(key, ""))
+        if live is not None:
+            opened = self.sources[key]
+            live.tell(told([finding.to_json() for finding in opened.findings], opened.answer))
 
     def _failed(self, key: str, line: str) -> None:
         if key in self.sources:

@@ -31,6 +31,7 @@ class WatchOptions:
     record: Path | None
     record_keep: int | None
     into: Path
+    pull: bool
     allow_write: bool
     serve: int | None
     root: Path | None
@@ -70,7 +71,7 @@ def watch(options: WatchOptions) -> None:
             stack.callback(_end, recording)
         dashboard = Dashboard(
             Monitor(readers, alarms),
-            DashboardOptions(options.every, options.allow_write, options.into),
+            DashboardOptions(options.every, options.allow_write, options.into, options.pull),
             recording,
         )
         for number in (signal.SIGTERM, signal.SIGHUP):  # of a closed session too

@@ -100,6 +100,7 @@ class LivePanel(QWidget):
                 )
                 or "answers"
             )
+            text += f"; {watched.told}" if watched.told else ""
             broken = [f"{name}: {why}" for name, why in watched.broken.items()]
             text += "".join(f"; broken law {line}" for line in broken)
         self.banner.setText(printable(text))

@@ -17,6 +17,7 @@ _KINDS = {
     "capture": "recording of a card",
     "samples": "logic-analyzer capture",
     "packets": "packets",
+    "recording": "recording of counters",
     "live": "live",
 }
 

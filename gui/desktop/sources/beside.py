@@ -1,4 +1,4 @@
-"""Where packets stand beside other sources: by the wall clocks of both, and how sure that is."""
+"""Where packets and recorded counters stand beside other sources: by the wall clocks of both, and how sure that is."""
 
 from __future__ import annotations
 
@@ -8,21 +8,18 @@ from freezeframe.capture.time_text import format_ps
 from freezeframe.gui.desktop.sources.opened import Opened
 
 _FAR_NS = 24 * 3600 * 10**9
+_DATED = ("packets", "recording", "capture")
 _BY_HAND = "Ctrl+Shift+T gives it an offset"
 
 
 def place_by_clock(new: Opened, others: Sequence[Opened]) -> None:
     """Give a new source the offset at which its wall clock agrees with that of the first one that has one.
 
-    Only where one of the two holds packets: recordings of cards are compared from their own zeros. What was done, or
-    why nothing could be, is a remark.
+    Only where one of the two holds packets or counters of a machine: recordings of cards are compared from their own
+    zeros. What was done, or why nothing could be, is a remark.
     """
-    fit = [
-        each
-        for each in others
-        if each.kind in ("packets", "capture") and "packets" in (each.kind, new.kind)
-    ]
-    if new.kind not in ("packets", "capture") or not fit:
+    fit = [each for each in others if each.kind in _DATED and {each.kind, new.kind} != {"capture"}]
+    if new.kind not in _DATED or not fit:
         return
     dated = [each for each in fit if each.wall_clock is not None]
     clock = new.wall_clock

@@ -1,4 +1,4 @@
-"""What an argument of ``freezeframe open`` is: a capture folder, samples, packets, or something live."""
+"""What an argument of ``freezeframe open`` is: a capture folder, samples, packets, counters, or something live."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from pathlib import Path
 from freezeframe.capture.errors import InputError
 from freezeframe.capture.files.open import is_samples
 from freezeframe.capture.folder.one_file import place_of
+from freezeframe.capture.journal import is_journal
 from freezeframe.capture.packets.recognise import is_packets
 from freezeframe.gui.desktop.sources.opened import SourceKind
 
@@ -32,6 +33,8 @@ def kind_of(what: str) -> SourceKind:
             return "packets"
         if is_samples(path):
             return "samples"
+        if is_journal(path):
+            return "recording"
         if (path := place_of(path)).is_dir():
             if not (path / "manifest.json").is_file():
                 raise InputError(

@@ -16,6 +16,7 @@ import numpy as np
 import pandas as pd
 
 from freezeframe.capture.counters.contract import Counter, CounterSource, Sample
+from freezeframe.capture.counters.history import Rate
 from freezeframe.capture.counters.monitor import Event, Monitor, Watched
 from freezeframe.capture.counters.reader import SourceReader
 from freezeframe.capture.counters.sources import open_source
@@ -55,25 +56,19 @@ class _Series:
         self.t_ps = array("q")
         self.value = array("d")
         self.moved = False
-        self.last: tuple[int, int] | None = None  # t_ns, value
+        self._last: int | None = None
+        self._rate = Rate()
 
-    def add(self, t_ps: int, t_ns: int, value: int) -> None:
-        before, self.last = self.last, (t_ns, value)
-        if self.is_gauge:
-            shown = float(value)
-            self.moved = self.moved or (before is not None and before[1] != value)
-        elif before is None:
-            return
-        else:
-            grown, since_ns = value - before[1], t_ns - before[0]
-            # A count that went back began again with its device: how fast it grew is not known.
-            known = grown >= 0 and since_ns > 0
-            shown = grown * 1e9 / since_ns if known else float("nan")
-            self.moved = self.moved or grown != 0
-        self._append(t_ps, shown)
+    def add(self, t_ps: int, t_ns: int, value: int, own_ns: int | None) -> None:
+        self.moved = self.moved or self._last not in (None, value)
+        self._last = value
+        shown = float(value) if self.is_gauge else self._rate.step(t_ns, value, own_ns)
+        if shown is not None:
+            self._append(t_ps, shown)
 
     def gap(self, t_ps: int) -> None:
-        self.last = None
+        self._last = None
+        self._rate.forget()
         if len(self.value):
             self._append(t_ps, float("nan"))
 
@@ -141,6 +136,13 @@ class LiveSource:
             found.append(self._pulled.popleft())
         return found
 
+    def tell(self, text: str) -> None:
+        """Say what became of its freeze, in place of it and in the log."""
+        now_ns = time.monotonic_ns()
+        self.monitor.tell(self.watched.url, text, now_ns)
+        self._log.append((self._ps(now_ns), self.monitor.log[-1]))
+        self._log_changed = True
+
     def poll(self) -> list[Event]:
         """Take what was read since the last call; return what changed."""
         now_ns = time.monotonic_ns()
@@ -183,7 +185,7 @@ class LiveSource:
                 counter = self.counters.get(key)
                 series = _Series(counter is not None and counter.kind == "gauge")
                 self._series[key] = series
-            series.add(t_ps, sample.t_ns, value)
+            series.add(t_ps, sample.t_ns, value, sample.own_ns.get(key))
             self._changed.add(key)
 
     def _ps(self, t_ns: int) -> int:

@@ -27,7 +27,7 @@ from freezeframe.gui.tracks.story import Step, story_of
 from freezeframe.gui.tracks.tracks import IntervalTrack, MarkTrack, SliceTrack, Track
 
 _FILE_ENDS = ("before the file begins", "the file ends here")
-SourceKind = Literal["capture", "samples", "packets", "live"]
+SourceKind = Literal["capture", "samples", "packets", "recording", "live"]
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -301,3 +301,37 @@ def test_samples_of_several_sources_come_in_order_of_time() -> None:
         (1, 2),
         (0, 3),
     ]
+
+
+def test_a_rate_is_by_the_clock_that_counted_and_a_snapshot_that_is_read_again_changes_nothing() -> (
+    None
+):
+    """A snapshot every 0.33 s read every 0.5 s: by the reader's clock a comb of 0.66 and 1.33 of the true rate."""
+    history = History(False, 20)
+    rates = []
+    for reading in range(12):
+        snapshots = reading * 500_000 // 330_000
+        own_ns, value = snapshots * 1000, snapshots * 70  # 70 a microsecond of the card
+        history.add(reading * SECOND_NS // 2, value, own_ns)
+        rates.append(history.rate)
+    assert rates[0] is None and set(rates[1:]) == {70 * 1e6}
+    for second in range(6, 20):  # and then its clock stands still
+        history.add(second * SECOND_NS, value, own_ns)
+    assert history.rate is None
+
+
+def test_what_became_of_a_freeze_stands_until_the_card_is_armed_again() -> None:
+    reader = PlayedReader(PlayedSource([], [], url="card:"))
+    monitor = Monitor([reader])
+    (watched,) = monitor.sources
+    frozen = recorder("frozen", "pay-crc")
+    reader.play(Sample(0, {}, {}, (frozen,)))
+    monitor.poll(0)
+    monitor.tell("card:", "pulled and explained: word-omitted", 5)
+    assert watched.told == "pulled and explained: word-omitted" == monitor.log[-1].text
+    reader.play(Sample(SECOND_NS, {}, {}, (frozen,)))
+    monitor.poll(SECOND_NS)
+    assert watched.told
+    reader.play(Sample(2 * SECOND_NS, {}, {}, (recorder("armed", generation=2),)))
+    monitor.poll(2 * SECOND_NS)
+    assert watched.told == ""

@@ -60,8 +60,10 @@ def row(app: Dashboard, name: str) -> str:
     return next(text for text in texts(app, "table") if name in text)
 
 
-async def until(app: Dashboard, pilot: Pilot[None], true: Callable[[], object]) -> None:
-    end = time.monotonic() + 20
+async def until(
+    app: Dashboard, pilot: Pilot[None], true: Callable[[], object], most_s: float = 20
+) -> None:
+    end = time.monotonic() + most_s
     while not true() and time.monotonic() < end:
         await asyncio.sleep(0.05)
     await show(pilot)
@@ -400,9 +402,9 @@ def test_recording_keeps_every_sample(tmp_path: Path) -> None:
     assert (len(values), values[-1]) == (12, 144_456)
 
 
-def watching(url: str, folder: Path, *, allow_write: bool) -> Dashboard:
+def watching(url: str, folder: Path, *, allow_write: bool, pull: bool = False) -> Dashboard:
     reader = SourceReader(open_source(url), lambda: open_source(url), 0.1)
-    return Dashboard(Monitor([reader]), DashboardOptions(0.1, allow_write, folder))
+    return Dashboard(Monitor([reader]), DashboardOptions(0.1, allow_write, folder, pull))
 
 
 def test_a_frozen_card_is_pulled_and_then_armed_and_frozen_by_keys(tmp_path: Path) -> None:
@@ -429,6 +431,21 @@ def test_a_frozen_card_is_pulled_and_then_armed_and_frozen_by_keys(tmp_path: Pat
     with serving(fake) as url:
         driven(watching(url, tmp_path, allow_write=True), job)
     assert len(CaptureFolder.open(tmp_path / "watch-0001.ff").devices) == 2
+
+
+def test_a_freeze_turns_into_what_explains_it_without_a_key(tmp_path: Path) -> None:
+    fake = FakeRecorder()
+
+    async def job(app: Dashboard, pilot: Pilot[None]) -> None:
+        explained = "pulled and explained: "  # by a process of its own, which may have to wait for the others
+        await until(app, pilot, lambda: explained in "".join(texts(app, "banner")), 200)
+        assert "FROZEN" in texts(app, "banner")[0]
+        assert any("words into" in text for text in texts(app, "log"))
+
+    with serving(fake) as url:
+        driven(watching(url, tmp_path, allow_write=False, pull=True), job)
+    assert [path.name for path in tmp_path.glob("*.ff")] == ["watch-0001.ff"]  # once for one freeze
+    assert fake.writes == []
 
 
 def test_a_recording_that_was_not_pulled_is_given_up_only_when_asked_twice(tmp_path: Path) -> None:

@@ -136,6 +136,22 @@ def test_what_is_newest_stays_in_view(qtbot: QtBot, window: MainWindow) -> None:
     assert window.timeline.range()[1] >= window.timeline.extent()[1]
 
 
+def test_a_time_axis_of_100_ps_opens_by_itself_whatever_moved_the_extent_meanwhile(
+    qtbot: QtBot, window: MainWindow
+) -> None:
+    live_in(window, Card())
+    qtbot.waitUntil(
+        lambda: (t := series(window, "packets")) is not None and len(t) > 3, timeout=WAIT_MS
+    )
+    begin = window.timeline.extent()[0]
+    window.timeline.set_range(begin, begin + 100)  # what is newest came from elsewhere meanwhile
+    assert window.timeline.range()[1] < window.timeline.extent()[1]
+    qtbot.waitUntil(
+        lambda: window.timeline.range()[1] >= window.timeline.extent()[1], timeout=WAIT_MS
+    )
+    assert window.timeline.range()[0] <= begin
+
+
 @pytest.fixture
 def emulated(qtbot: QtBot, make_window: MakeWindow) -> MainWindow:
     window = make_window(allow_write=True)
@@ -159,6 +175,10 @@ def test_a_card_is_frozen_pulled_and_its_capture_opened(
     pulled = list(window.workspace.sources.values())[1]
     assert pulled.path == tmp_path / "open-0001.ff"
     assert len(pulled.tables["packets"])
+    told = f"pulled and explained: {pulled.answer}"
+    qtbot.waitUntil(lambda: told in window.live.banner.text(), timeout=WAIT_MS)
+    (live,) = window.workspace.live.values()
+    assert live.monitor.log[-1].text == told
     asked: list[str] = []
     monkeypatch.setattr(QMessageBox, "exec", lambda box: asked.append(box.text()))
     window.live.arm.click()
@@ -186,9 +206,9 @@ def test_a_reading_that_was_under_way_when_it_was_called_stale_ends_the_gap() ->
     from freezeframe.gui.desktop.sources.live import _Series
 
     series = _Series(is_gauge=True)
-    series.add(1_000, 1, 5)
+    series.add(1_000, 1, 5, None)
     series.gap(9_000)
-    series.add(4_000, 4, 6)
-    series.add(9_500, 9, 7)
+    series.add(4_000, 4, 6, None)
+    series.add(9_500, 9, 7, None)
     assert list(series.t_ps) == [1_000, 4_000, 4_000, 9_500]
     assert series.value[0] == 5 and np.isnan(series.value[1]) and list(series.value[2:]) == [6, 7]
