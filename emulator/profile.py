@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, fields
 from typing import Any
 
 from freezeframe.capture.errors import InputError
-from freezeframe.emulator.profile_files import profile_file, profile_names
+from freezeframe.emulator.profile_files import named_card, profile_file, profile_names
 
 DESCRIPTOR_WORDS = 4
 """32-bit words of a descriptor."""
@@ -124,7 +124,8 @@ def load_profile(name: str) -> Profile:
             f"profile {name} describes an adapter by its stages, for 'freezeframe what-if {name}'; "
             f"the emulated pair needs one of {', '.join(profile_names())}"
         )
-    return _checked(file.name, file.said)
+    named_card(file)
+    return _checked(file.name, {key: value for key, value in file.said.items() if key != "card"})
 
 
 def _checked(name: str, raw: dict[str, Any]) -> Profile:

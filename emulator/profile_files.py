@@ -13,6 +13,7 @@ from typing import Any
 
 from freezeframe.capture.card.lines import key_lines
 from freezeframe.capture.card.reading import parse_toml
+from freezeframe.capture.card.shipped import card_place, shipped_cards
 from freezeframe.capture.errors import InputError
 
 _MOST_BASES = 4
@@ -48,6 +49,21 @@ class ProfileFile:
                 if line is not None:
                     return f"{file}:{line}"
         return f"{self.files[0][0]}:1"
+
+
+def named_card(file: ProfileFile) -> str:
+    """Return the card file that a profile names, by which its captures are read; empty where it names none.
+
+    Raises:
+        InputError: what it names is no text, no card that ships, and no file.
+    """
+    name = file.said.get("card", "")
+    if not isinstance(name, str) or (name and not card_place(name).is_file()):
+        cards = ", ".join(shipped_cards())
+        raise InputError(
+            f"{file.place(('card',))}: card = {name!r}: no such file, and none of the cards that ship: {cards}"
+        )
+    return name
 
 
 def profile_names(*, by_stages: bool = False) -> list[str]:

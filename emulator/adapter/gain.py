@@ -1,8 +1,11 @@
 """What a change buys on a profile that was fitted to a capture, with its 90 % interval.
 
 Each parameter is drawn from its own interval (normally distributed), and profile and change run with the
-same draws: what both have in common cancels. By what the profile misses its own capture the interval is widened, in
-proportion to the gain and by half of the misfit itself: a model that is 4 % off may be off by 2 points.
+same draws: what both have in common cancels. So the draws tell how sure the parameters are, and nothing of what the
+model itself leaves out. Of that a capture tells one number, by how much the profile misses its own latency (the
+misfit), at one point, where errors may cancel; a change moves away from there, and the error with it. The interval is
+widened by the whole misfit, in proportion to the time that the change leaves, and no misfit counts for less than
+`_LEAST_MISFIT`: a small one is luck as often as it is a good model (docs/campaign-what-if.md has the count).
 """
 
 from __future__ import annotations
@@ -21,7 +24,8 @@ from freezeframe.emulator.adapter.reading import Fitted, described
 DRAWS = 40
 _SEED = 90
 _SIGMAS = 1.6449  # half of a 90 % interval, of a normal distribution
-_OF_MISFIT = 50.0  # points: half of what profile and capture differ in may be of what is changed
+_OF_MISFIT = 100.0  # points: all that profile and capture differ in may be of what is changed
+_LEAST_MISFIT = 0.005  # counted on pairs 100 to 189 of the campaign, as _OF_MISFIT is
 _LEAST_HALF = 0.1  # points: a clock cycle here or there
 
 
@@ -59,7 +63,7 @@ def gains(base: Outcome, changed: Outcome, settings: Mapping[str, Any]) -> dict[
         zip(("throughput", "mean_latency"), _change(base, changed), strict=True)
     ):
         low, high = np.quantile(found[:, place], (0.05, 0.95)) - np.median(found[:, place])
-        more = abs(profile.fit.misfit) * (abs(value) + _OF_MISFIT)
+        more = float(np.hypot(profile.fit.misfit, _LEAST_MISFIT)) * (abs(value) + _OF_MISFIT)
         answers[name] = Gain(
             value,
             value - max(_LEAST_HALF, float(np.hypot(low, more))),

@@ -16,7 +16,7 @@ from freezeframe.emulator.adapter.deadlock import deadlocks
 from freezeframe.emulator.adapter.formula import evaluated
 from freezeframe.emulator.adapter.references import problems_of
 from freezeframe.emulator.adapter.tables import PARAMETER, Adapter
-from freezeframe.emulator.profile_files import ProfileFile, profile_file, profile_names
+from freezeframe.emulator.profile_files import ProfileFile, named_card, profile_file, profile_names
 
 Where = tuple[str | int, ...]
 _SHOWN = 20
@@ -72,6 +72,7 @@ def described(file: ProfileFile, settings: Mapping[str, Any]) -> Described:
     Raises:
         InputError: as `load_adapter`.
     """
+    named_card(file)
     said = copy.deepcopy(file.said)
     fit = said.pop("fit", None)
     problems: list[tuple[Where, str]] = []

@@ -15,6 +15,7 @@ from freezeframe.capture.errors import InputError
 from freezeframe.emulator.adapter.compiled import Compiled
 from freezeframe.emulator.adapter.outcome import Outcome, run_adapter, run_compiled
 from freezeframe.emulator.adapter.reading import Described, described
+from freezeframe.emulator.adapter.remote import on_scheduler
 
 FASTER = 1.01
 """How much faster a part is made to see what that buys."""
@@ -146,15 +147,25 @@ def sweep(
     settings: Mapping[str, Any],
     sweeps: Mapping[str, Sequence[Any]],
     progress: Callable[[int, int], None] | None = None,
+    scheduler: str = "",
 ) -> list[Point]:
-    """Run a profile at every point of a grid, on all cores.
+    """Run a profile at every point of a grid, on all cores, or on the machines of a Dask scheduler.
 
+    Args:
+        scheduler: its address, ``tcp://HOST:8786``.
     Raises:
-        InputError: a value is not allowed; nothing is returned then. Or there are more than a million points.
+        InputError: a value is not allowed; nothing is returned then. Or there are more than a million points; or the
+            scheduler cannot be used (`remote.on_scheduler`).
     """
     points = list(grid(sweeps))
     if len(points) > MOST_POINTS:
         raise InputError(f"{len(points):,} points; a sweep has at most {MOST_POINTS:,}")
+
+    if scheduler:
+        shown = on_scheduler(
+            scheduler, base.file, [{**settings, **point} for point in points], progress
+        )
+        return [Point(point, one) for point, one in zip(points, shown, strict=True)]
 
     def one(point: dict[str, Any]) -> Point:
         return Point(point, run_adapter(described(base.file, {**settings, **point})).shown())

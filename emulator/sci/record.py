@@ -16,7 +16,7 @@ from freezeframe.decoders.sci import layout
 from freezeframe.decoders.tap.event_log import LogKind
 from freezeframe.emulator.card_image import SERVED
 from freezeframe.emulator.card_memory import LogMemory, TapMemory
-from freezeframe.emulator.profile_files import profile_file
+from freezeframe.emulator.profile_files import named_card, profile_file
 from freezeframe.emulator.sci.bridge import Bridge
 from freezeframe.emulator.sci.faults import FAULTS, SciFault
 from freezeframe.emulator.sci.parts import sizes_of
@@ -70,8 +70,8 @@ def card_of(profile: str) -> ElaboratedCard:
         InputError: it names none, or the file cannot be used.
     """
     file = profile_file(profile)
-    name = file.said.get("card", "")
-    if not isinstance(name, str) or not name:
+    name = named_card(file)
+    if not name:
         raise InputError(f'{file.files[0][0]}: names no card file: card = "NAME"')
     return elaborate(read_card(card_place(name)))
 

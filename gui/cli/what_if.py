@@ -27,6 +27,12 @@ SweepOption = Annotated[
         "Every value: A..B, A..B/N (N evenly), A..B*F (by the factor F), or A,B,C; again: all pairs.",
     ),
 ]
+SchedulerOption = Annotated[
+    str | None,
+    option(
+        "--scheduler", "ADDRESS", "Run the sweep on a Dask scheduler's machines: tcp://HOST:8786."
+    ),
+]
 PlotOption = Annotated[
     Path | None,
     option("--output", "FILE.svg", "Draw throughput and bound over the first sweep.", short="-o"),
@@ -39,6 +45,7 @@ def run(
     set_: SetOption = None,
     sweep: SweepOption = None,
     output: PlotOption = None,
+    scheduler: SchedulerOption = None,
     force: ForceOption = False,
     json: JsonOption = False,
 ) -> None:
@@ -46,7 +53,8 @@ def run(
 
     Prints throughput, latency, what each resource was occupied for, the exact bound beside the
     simulation, what makes it, and what 1 % of speed of each part is worth. With --set the profile stands
-    beside its change. With --sweep there is a line for each point; sweeps use all cores. A card down to its
+    beside its change. With --sweep there is a line for each point; sweeps use all cores, or the
+    machines of a Dask scheduler. A card down to its
     cycles, such as forth, is run as the emulated pair instead. From a capture, a profile is fitted to it as
     calibrate does, and the capture's own messages run through it and its change; gains have 90 % intervals.
 
@@ -60,6 +68,8 @@ def run(
       freezeframe what-if forth-coarse --set flows.credit_unit_words=64
       freezeframe what-if run.ff --set bus_MHz=133
     """
+    if scheduler and not sweep:
+        raise InputError("--scheduler: one point is run here; add --sweep KEY=A..B")
     if output is not None:
         if not sweep:
             raise InputError("-o: a drawing is made of a sweep; add --sweep KEY=A..B")
@@ -74,6 +84,6 @@ def run(
         return
     with runnable(profile) as name:
         if sweep:
-            sweep_points(name, set_ or [], sweep, output, json=json)
+            sweep_points(name, set_ or [], sweep, output, scheduler or "", json=json)
         else:
             one_point(name, set_ or [], json=json)

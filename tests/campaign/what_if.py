@@ -286,10 +286,15 @@ def _share(rows: list[Row], what: str) -> str:
     return f"{100 * sum(getattr(row, what) for row in rows) / len(rows):.1f} %"
 
 
-def write_table(page: Path, rows: list[Row], pairs: int) -> None:
+def write_table(page: Path, rows: list[Row], pairs: range) -> None:
     """Put the result behind the last line of a page that begins its figures."""
     refused = sorted({(row.number, row.what, row.refused) for row in rows if row.refused})
-    lines = [f"{pairs} pairs, of which {len(refused)} were refused:", "", *summary(rows), ""]
+    lines = [
+        f"Pairs {pairs.start} to {pairs.stop - 1}, of which {len(refused)} were refused:",
+        "",
+        *summary(rows),
+        "",
+    ]
     lines += [f"- pair {number}, `{what}`: {why}" for number, what, why in refused]
     missed = [row for row in rows if not row.good and not row.refused]
     lines += ["", f"Neither within 3 points nor inside its interval: {len(missed)}."]
@@ -309,7 +314,8 @@ def main() -> int:
     options.add_argument("--write", action="store_true", help="write the table into docs")
     chosen = options.parse_args()
     rows: list[Row] = []
-    for found in run(range(chosen.first, chosen.first + chosen.pairs)):
+    pairs = range(chosen.first, chosen.first + chosen.pairs)
+    for found in run(pairs):
         rows += found
         for row in found:
             verdict = row.refused or ("ok" if row.good else "MISSED")
@@ -320,7 +326,7 @@ def main() -> int:
             )
     print(*summary(rows), sep="\n")
     if chosen.write:
-        write_table(_DOCS, rows, chosen.pairs)
+        write_table(_DOCS, rows, pairs)
     return 0
 
 

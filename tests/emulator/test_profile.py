@@ -7,8 +7,9 @@ from pathlib import Path
 import pytest
 
 from freezeframe.capture.errors import InputError
+from freezeframe.emulator.adapter.reading import load_adapter
 from freezeframe.emulator.profile import load_profile
-from freezeframe.emulator.profile_files import profile_names
+from freezeframe.emulator.profile_files import named_card, profile_file, profile_names
 
 FORTH = Path(__file__).parents[2] / "emulator" / "profiles" / "forth.toml"
 
@@ -27,6 +28,20 @@ def test_forth_holds_the_numbers_of_the_paper() -> None:
     assert profile_names() == [
         "forth", "forth-coarse", "forth-combining", "forth-fine", "forth-uncombined",
     ]  # fmt: skip
+
+
+def test_a_profile_names_its_card_file_and_one_that_is_not_there_is_refused(tmp_path: Path) -> None:
+    assert named_card(profile_file("forth-coarse")) == "forth"
+    assert named_card(profile_file("pci-sci")) == "pci-sci"
+    assert named_card(profile_file("cim250")) == ""
+    for base, load in (("forth", load_profile), ("rdma-pair", load_adapter)):
+        path = tmp_path / f"{base}.toml"
+        path.write_text(f'extends = "{base}"\ncard = "fort"\n')
+        with pytest.raises(InputError) as refused:
+            load(str(path))
+        assert str(refused.value).startswith(
+            f"{path}:2: card = 'fort': no such file, and none of the cards"
+        )
 
 
 @pytest.mark.parametrize(

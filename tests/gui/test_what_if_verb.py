@@ -86,3 +86,18 @@ def test_finer_credits_of_the_forth_card_are_worth_what_its_paper_says() -> None
     assert coarse["settings"] == {} and fine["settings"] == {"flows.credit_unit_words": 64}
     assert 10 <= 100 * (fine["throughput_MBps"] / coarse["throughput_MBps"] - 1) <= 15
     assert coarse["waits_per_ms"] > 10 and fine["waits_per_ms"] == 0
+
+
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        (("cim250",), "--scheduler: one point is run here; add --sweep KEY=A..B"),
+        (("forth", "--sweep", "flows.credit_unit_words=64,256"),
+         "--scheduler: forth is a card down to its cycles; its points run here"),
+    ],
+)  # fmt: skip
+def test_a_scheduler_is_for_sweeps_of_profiles_of_stages(
+    arguments: tuple[str, ...], says: str
+) -> None:
+    done = run_inside("what-if", *arguments, "--scheduler", "tcp://127.0.0.1:1")
+    assert (done.code, done.err.strip()) == (2, f"freezeframe: {says}")

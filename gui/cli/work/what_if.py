@@ -168,12 +168,19 @@ def _print_worths(outcome: Outcome, found: list[Worth]) -> None:
 
 
 def sweep_points(
-    name: str, changes: Sequence[str], sweeps: Sequence[str], output: Path | None, *, json: bool
+    name: str,
+    changes: Sequence[str],
+    sweeps: Sequence[str],
+    output: Path | None,
+    scheduler: str = "",
+    *,
+    json: bool,
 ) -> None:
     """Print a line for each point of a grid, and draw it.
 
     Raises:
-        InputError: the profile, a setting or a range is wrong, or the drawing cannot be written.
+        InputError: the profile, a setting or a range is wrong, the scheduler cannot be used, or the drawing cannot be
+            written.
     """
     settings = _settings(changes)
     ranges: dict[str, list[Any]] = {}
@@ -187,11 +194,17 @@ def sweep_points(
     if not file.by_stages:
         if output is not None:
             raise InputError(f"-o: {name} is a card down to its cycles; its points are not drawn")
+        if scheduler:
+            raise InputError(
+                f"--scheduler: {name} is a card down to its cycles; its points run here"
+            )
         card_points(file, [{}, *({**settings, **point} for point in grid(ranges))], json=json)
         return
     base = load_adapter(name, {**settings, **{key: values[0] for key, values in ranges.items()}})
     with compile_notice(), progress_bar(name, "points") as update:
-        points = sweep(base, settings, ranges, lambda done, total: update(done, total, ""))
+        points = sweep(
+            base, settings, ranges, lambda done, total: update(done, total, ""), scheduler
+        )
     if output is not None:
         _draw(name, points, list(ranges), output)
     if json:
