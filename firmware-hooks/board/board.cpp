@@ -45,6 +45,8 @@ struct Options {
     uint64_t seed = 0;
     double speed = 0; // simulated seconds a second; 0: as fast as it goes
     bool until_stdin_ends = false, freeze_when_evident = false;
+    std::string pcix, bridge;
+    uint64_t pcix_us = 1000;
 };
 
 struct BadInput : std::runtime_error {
@@ -87,6 +89,16 @@ Options parse(int count, char** words) {
             options.fault = value;
         } else if (name == "--truth") {
             options.truth = value;
+#ifdef FREEZEFRAME_PCIX
+        } else if (name == "--pcix") {
+            options.pcix = value;
+        } else if (name == "--bridge") {
+            options.bridge = value;
+        } else if (name == "--pcix-us") {
+            char* end = nullptr;
+            options.pcix_us = std::strtoull(value.c_str(), &end, 10);
+            if (value.empty() || *end || value[0] == '-' || !options.pcix_us) throw BadInput("pcix-us '" + value + "' is not a whole number above 0");
+#endif
         } else {
             throw BadInput(name + ": unknown");
         }
@@ -141,6 +153,15 @@ int serve(const Options& options) {
     wanted.long_stops = !in_cells;
     wanted.seed = options.seed;
     wanted.nonce = std::random_device{}();
+#ifdef FREEZEFRAME_PCIX
+    try {
+        wanted.bridge = freezeframe::BridgeOptions::parse(options.bridge);
+    } catch (const std::invalid_argument& error) {
+        throw BadInput(error.what());
+    }
+    wanted.pcix_folder = options.pcix;
+    wanted.pcix_clocks = options.pcix_us * (freezeframe::Profile{}.bus_hz / 1000000);
+#endif
     freezeframe::EtherboneServer server(options.host, options.port); // first: a busy port is told at once
     Pair pair(wanted);
     freezeframe::Cells cells(pair, options.fault, options.seed);

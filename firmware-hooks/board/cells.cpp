@@ -4,12 +4,18 @@
 #include <algorithm>
 #include <cmath>
 
-#include "Vff_example_pair.h"
-#include "Vff_example_pair___024root.h"
+#include "model.h"
 #include "pair.h"
+#ifdef FREEZEFRAME_PCIX
+#include "Vff_pcix_pair___024root.h"
+#define CELL_OF(path) root.ff_pcix_pair__DOT__i_pair__DOT__##path
+#else
+#include "Vff_example_pair___024root.h"
+#define CELL_OF(path) root.ff_example_pair__DOT__##path
+#endif
 
 // A cell of card 0 (A) or 1 (B) of the model.
-#define CELL(card, path) ((card) == 0 ? root.ff_example_pair__DOT__i_a__DOT__##path : root.ff_example_pair__DOT__i_b__DOT__##path)
+#define CELL(card, path) ((card) == 0 ? CELL_OF(i_a__DOT__##path) : CELL_OF(i_b__DOT__##path))
 #define BANK(card, name) CELL(card, i_recorder__DOT__g_bank__DOT__i_bank__DOT__##name)
 #define TAP(card, n) CELL(card, i_recorder__DOT__i_taps__DOT__g_tap__BRA__##n##__KET____DOT__i_memory__DOT__ram)
 
@@ -101,7 +107,7 @@ Cells::Word* Cells::cell(unsigned slot) {
     EData* data;
     if (fault_.where == Where::out) data = CELL(0, i_core__DOT__i_tx_fifo__DOT__ram)[slot].m_storage;
     else if (fault_.where == Where::in) data = CELL(1, i_core__DOT__i_rx_fifo__DOT__ram)[slot].m_storage;
-    else data = root.ff_example_pair__DOT__i_wire_ab__DOT__line[slot].m_storage;
+    else data = CELL_OF(i_wire_ab__DOT__line)[slot].m_storage;
     return reinterpret_cast<Word*>(data);
 }
 
@@ -159,7 +165,7 @@ void Cells::after_edge() {
 void Cells::follow() {
     auto& root = *pair_.model().rootp;
     const unsigned slots = static_cast<unsigned>(now_.size());
-    unsigned pointer = root.ff_example_pair__DOT__i_wire_ab__DOT__place_q;
+    unsigned pointer = CELL_OF(i_wire_ab__DOT__place_q);
     if (fault_.where == Where::out) pointer = CELL(0, i_core__DOT__i_tx_fifo__DOT__write_q) & (slots - 1);
     if (fault_.where == Where::in) pointer = CELL(1, i_core__DOT__i_rx_fifo__DOT__stored_q) & (slots - 1);
     if (known_ && pointer != pointer_) {

@@ -3,7 +3,6 @@
 
 #include <stdexcept>
 
-#include "Vff_example_pair.h"
 #include "verilated.h"
 
 namespace freezeframe {
@@ -18,14 +17,6 @@ constexpr uint64_t kReset_fs = 1 * kFsPerUs;
 // Offsets of docs/formats.md section 1 that the driver writes.
 constexpr uint32_t kArm = 0x108, kCauseMask = 0x11C, kStallLimit = 0x120, kSnapshotLog2 = 0x150;
 
-// a_NAME or b_NAME of the model.
-#define OF(card, name) ((card) == 0 ? model_->a_##name : model_->b_##name)
-#define SET(card, name, value) \
-    do { \
-        if ((card) == 0) model_->a_##name = (value); \
-        else model_->b_##name = (value); \
-    } while (false)
-
 uint64_t period(uint64_t hz, double ppm) {
     return static_cast<uint64_t>(1e15 / (static_cast<double>(hz) * (1 + ppm * 1e-6)));
 }
@@ -35,10 +26,16 @@ uint64_t period(uint64_t hz, unsigned most_ppm, Random& draw) { return period(hz
 }  // namespace
 
 Pair::Pair(const PairOptions& options)
-    : options_(options), model_(std::make_unique<Vff_example_pair>()),
-      hosts_{Host(profile_, options.seed, 'A'), Host(profile_, options.seed, 'B')} {
-    hosts_[0].set_sender(&hosts_[1]);
-    hosts_[1].set_sender(&hosts_[0]);
+    : options_(options), model_(std::make_unique<Model>()),
+      ports_{Ports(*model_, 0, profile_, options.seed), Ports(*model_, 1, profile_, options.seed)} {
+    ports_[0].host().set_sender(&ports_[1].host());
+    ports_[1].host().set_sender(&ports_[0].host());
+#ifdef FREEZEFRAME_PCIX
+    for (Ports& ports : ports_) {
+        ports.set_options(options.bridge);
+        if (!options.pcix_folder.empty()) ports.record(options.pcix_folder, options.pcix_clocks);
+    }
+#endif
     Random draw(std::to_string(options.seed) + "/clocks");
     const uint64_t rates[] = {profile_.bus_hz, profile_.link_hz, profile_.bus_hz, profile_.link_hz};
     const auto asked = link_deviations(options.fault, options.seed);
@@ -73,8 +70,8 @@ void Pair::begin_run() {
     Plan& b = plans_[1] = make_plan(profile_, options_.seed, runs_, 'B', clean);
     a.limit_messages = b.limit_messages = options_.limit_messages;
     fault_ = make_fault(options_.fault, options_.seed, runs_, profile_, a, b);
-    hosts_[0].begin(a, runs_);
-    hosts_[1].begin(b, runs_);
+    ports_[0].begin(a, runs_);
+    ports_[1].begin(b, runs_);
     began_fs_ = now_fs_;
     struck_fs_ = evident_fs_ = 0;
     shows_ = 0;
@@ -108,73 +105,25 @@ void Pair::load() {
     }
 }
 
-// Before the edge: the answer of the register port, if it stands there.
-void Pair::take_answer(unsigned card) {
-    if (asking_ != static_cast<int>(card) || !OF(card, s_ack)) return;
-    reply_ = {OF(card, s_err) != 0, OF(card, s_rdata)};
-    answered_ = true;
-    if (!OF(card, s_record_valid)) return;
-    const auto& record = OF(card, s_record);
-    line_ = {true, asked_ & ~15u, {record.at(0), record.at(1), record.at(2) & 0xFF, 0}};
-}
-
-// Before the edge: what the card shows. After it: what the host and the register port drive, as registers would.
 void Pair::bus_edge(unsigned card, bool before) {
-    FromCard& seen = seen_[card];
+    Ports& ports = ports_[card];
     if (before) {
-        seen.req = OF(card, hb_req);
-        seen.we = OF(card, hb_we);
-        seen.wvalid = OF(card, hb_wvalid);
-        seen.wend = OF(card, hb_wend);
-        seen.td_full = OF(card, td_full);
-        seen.irq = OF(card, irq);
-        seen.nic_rst = OF(card, nic_rst);
-        seen.len = OF(card, hb_len);
-        seen.addr = OF(card, hb_addr);
-        seen.wdata = OF(card, hb_wdata);
-        take_answer(card);
+        ports.before();
         return;
     }
-    if (answered_ && asking_ == static_cast<int>(card)) SET(card, s_req, 0);
+    if (ports.answered()) ports.lower();
     if (card == 0) ++bus_cycles_;
-    if (seen.nic_rst) {
+    if (ports.in_reset()) {
         // The hosts start anew with the first cycle of their card's reset, A's first, and wait until it is over.
         if (!in_reset_[card]) {
             in_reset_[card] = true;
             if (card == 0 && now_fs_ > kReset_fs) begin_run();
-            if (card == 1) hosts_[1].begin(plans_[1], runs_ - 1);
+            if (card == 1) ports_[1].begin(plans_[1], runs_ - 1);
         }
     } else {
         in_reset_[card] = false;
     }
-    if (OF(card, held) && !seen.nic_rst) return; // the card's clocks stand still
-    ToCard to;
-    if (!seen.nic_rst) {
-        to = hosts_[card].step(seen);
-    } else {
-        to = hosts_[card].idle();
-    }
-    SET(card, hb_own, to.own);
-    SET(card, hb_gnt, to.gnt);
-    SET(card, hb_ack, to.ack);
-    SET(card, hb_retry, to.retry);
-    SET(card, hb_cown, to.cown);
-    SET(card, hb_cvalid, to.cvalid);
-    SET(card, hb_clast, to.clast);
-    SET(card, hb_cdata, to.cdata);
-    SET(card, td_ask, to.td_ask);
-    SET(card, td_valid, to.td_valid);
-    SET(card, td_word, to.td_word);
-    SET(card, td_type, to.td_type);
-    SET(card, td_data, to.td_data);
-    SET(card, host_mask, to.mask);
-    SET(card, host_enable, to.enable);
-    SET(card, host_take, to.take);
-    SET(card, host_rx_stop, to.rx_stop);
-    SET(card, host_rx_pause, to.rx_pause);
-    SET(card, host_share, to.share);
-    SET(card, host_note_base, to.note_base);
-    OF(card, host_active)[0] = to.active;
+    ports.after(now_fs_, clocks_[2 * card].period_fs);
     if (card == 0 && !model_->fault_arm && static_cast<double>(now_fs_ - began_fs_) >= fault_.arm_us * 1e9) {
         model_->fault_arm = 1;
         load();
@@ -216,7 +165,7 @@ void Pair::step() {
 
 // Most faults strike once; a silent one shows itself again and again.
 void Pair::look_for_strike() {
-    const bool strikes = fault_.by_host ? hosts_[0].posts_update() : model_->fault_struck != 0;
+    const bool strikes = fault_.by_host ? ports_[0].posts_update() : model_->fault_struck != 0;
     const bool shows = strikes && !model_->a_nic_rst && !model_->b_nic_rst;
     if (shows && !shown_) {
         ++shows_;
@@ -233,19 +182,19 @@ bool Pair::access_alone(unsigned card) {
     constexpr unsigned kPatience = 16; // cycles; what crosses from the link domain needs that domain's clock
     Clock& clock = clocks_[2 * card];
     uint64_t passed_fs = 0;
-    for (unsigned i = 0; i < kPatience && !answered_; ++i) {
+    for (unsigned i = 0; i < kPatience && !ports_[card].answered(); ++i) {
         set_clock(2 * card, false);
         model_->eval();
-        take_answer(card);
+        ports_[card].before();
         set_clock(2 * card, true);
         model_->eval();
-        if (answered_) SET(card, s_req, 0);
+        if (ports_[card].answered()) ports_[card].lower();
         if (card == 0) ++bus_cycles_;
         passed_fs += clock.period_fs;
     }
     now_fs_ += passed_fs;
     for (Clock& each : clocks_) each.next_fs += passed_fs;
-    return answered_;
+    return ports_[card].answered();
 }
 
 void Pair::run_us(double us) {
@@ -256,23 +205,18 @@ void Pair::run_us(double us) {
 Reply Pair::access(bool write, uint32_t address, uint32_t word) {
     if (line_.stands && !write && (address & ~12u) == line_.address) return {false, line_.words[address >> 2 & 3]};
     line_.stands = false;
-    asked_ = address;
     const unsigned card = address >> 24 == 1;
-    SET(card, s_req, 1);
-    SET(card, s_we, write);
-    SET(card, s_addr, address);
-    SET(card, s_wdata, word);
-    asking_ = static_cast<int>(card);
-    answered_ = false;
-    if (!(frozen() && held() && access_alone(card))) {
+    Ports& ports = ports_[card];
+    ports.ask(write, address, word);
+    if (!(Ports::kAlone && frozen() && held() && access_alone(card))) {
         const uint64_t limit = bus_cycles_ + 100000;
-        while (!answered_) {
+        while (!ports.answered()) {
             step();
             if (bus_cycles_ > limit) throw std::runtime_error("a register access was not answered in 100,000 cycles");
         }
     }
-    asking_ = -1;
-    return reply_;
+    line_ = ports.line();
+    return ports.reply();
 }
 
 bool Pair::held() const { return model_->a_held && model_->b_held; }

@@ -2,7 +2,7 @@
 // The verilated pair of example cards with a host at each, four clocks, and their register ports.
 //
 // Time is femtoseconds from power-up. Everything random follows from the seed. The model must be verilated from
-// rtl/example_nic/ff_example_pair.v as Vff_example_pair.
+// rtl/example_nic/ff_example_pair.v as Vff_example_pair, or from ff_pcix_pair.v as Vff_pcix_pair (model.h).
 #pragma once
 
 #include <array>
@@ -12,9 +12,7 @@
 #include <string>
 
 #include "fault_plan.h"
-#include "host_model.h"
-
-class Vff_example_pair;
+#include "ports.h"
 
 namespace freezeframe {
 
@@ -26,11 +24,11 @@ struct PairOptions {
     uint64_t limit_messages = UINT64_MAX;   // of each host
     bool long_stops = true;                 // without a fault a host may stop for longer than the stall limit
     bool set_up = true;                     // arm and configure as the emulated pair's driver does
-};
-
-struct Reply {
-    bool error;
-    uint32_t word;
+#ifdef FREEZEFRAME_PCIX
+    BridgeOptions bridge;
+    std::string pcix_folder;                // where the waveforms of both buses go; empty: nowhere
+    uint64_t pcix_clocks = 0;               // and how many clocks of each
+#endif
 };
 
 class Pair {
@@ -54,7 +52,8 @@ public:
 
     bool held() const;                  // both cards
     bool frozen() const;                // both recorders
-    const Host& host(unsigned card) const { return hosts_[card]; }
+    const Ports& ports(unsigned card) const { return ports_[card]; }
+    const Driver& host(unsigned card) const { return ports_[card].host(); }
     const FaultPlan& fault() const { return fault_; }
 
     // What the fault did in this run.
@@ -66,7 +65,7 @@ public:
     Struck struck() const;
     // A fault that no check of the hardware finds has had time to show itself; a host may freeze.
     bool evident() const { return evident_fs_ != 0 && now_fs_ >= evident_fs_; }
-    Vff_example_pair& model() { return *model_; }
+    Model& model() { return *model_; }
     std::function<void()> after_edge;   // called after each step, if it is set
 
 private:
@@ -79,16 +78,14 @@ private:
     void drive_fault();
     void look_for_strike();
     void load();
-    void take_answer(unsigned card);
     void set_clock(unsigned which, bool level);
     bool access_alone(unsigned card);
 
     PairOptions options_;
     Profile profile_;
-    std::unique_ptr<Vff_example_pair> model_;
-    std::array<Host, 2> hosts_;
+    std::unique_ptr<Model> model_;
+    std::array<Ports, 2> ports_;
     std::array<Plan, 2> plans_;
-    std::array<FromCard, 2> seen_{};
     std::array<Clock, 4> clocks_{}; // bus A, link A, bus B, link B
     std::array<bool, 2> in_reset_{};
     uint64_t now_fs_ = 0, began_fs_ = 0, bus_cycles_ = 0, struck_fs_ = 0;
@@ -97,16 +94,7 @@ private:
     bool shown_ = false;                // and does now
     unsigned runs_ = 0;
     FaultPlan fault_;
-    bool answered_ = false;
-    Reply reply_{};
-    struct Line {
-        bool stands;
-        uint32_t address;               // of its first word
-        std::array<uint32_t, 4> words;
-    };
     Line line_{};
-    uint32_t asked_ = 0;                // address of the access
-    int asking_ = -1; // the card whose register port is in use
 };
 
 }  // namespace freezeframe
