@@ -20,9 +20,10 @@ from freezeframe.capture.device_side import hooks_folder
 from freezeframe.capture.errors import InputError, TargetError
 from freezeframe.capture.listen import listen_address
 
-TOP = "ff_example_pair"
+TOP, PCIX_TOP = "ff_example_pair", "ff_pcix_pair"
 _VERILOG = ("rtl", "registers/generated")
 _BOARD, _SIMULATION = "board", "simulation"
+_DIRECT = ("direct_ports", "host_model")  # not behind PCI-X
 _NEEDED = {"verilator": "verilator", "make": "make", "g++": "g++"}  # program: Debian package
 _KEPT = 4  # builds of other sources that stay in the cache
 
@@ -33,16 +34,18 @@ def cache_folder() -> Path:
     return Path(base) / "freezeframe" / "sim-board"
 
 
-def board_program(say: Callable[[str], None] = lambda line: None) -> Path:
+def board_program(say: Callable[[str], None] = lambda line: None, *, pcix: bool = False) -> Path:
     """Return the board's program, built now if its sources are new (about a minute).
 
     Args:
         say: called with a line before work that takes long.
+        pcix: the pair with a PCI-X front end at each card, and a bridge as its host.
     Raises:
         InputError: a tool is missing, or the build fails; the message says which, or gives its reason.
     """
     hooks = hooks_folder()
-    verilog, program = _sources(hooks)
+    top = PCIX_TOP if pcix else TOP
+    verilog, program = _sources(hooks, pcix)
     missing = [package for tool, package in _NEEDED.items() if shutil.which(tool) is None]
     if missing:
         raise InputError(
@@ -51,7 +54,7 @@ def board_program(say: Callable[[str], None] = lambda line: None) -> Path:
         )
     cache = cache_folder()
     folder = cache / _key(hooks, verilog + program)
-    built = folder / TOP
+    built = folder / top
     if built.is_file():
         return built
     try:
@@ -65,7 +68,7 @@ def board_program(say: Callable[[str], None] = lambda line: None) -> Path:
             say(
                 f"building the simulated board with {_version('verilator')} (once; a minute or two)"
             )
-            _build(hooks, verilog, program, folder)
+            _build(hooks, verilog, program, folder, top)
             _forget_old(cache, folder)
     return built
 
@@ -90,10 +93,14 @@ def check_address(listen: str) -> None:
         ) from None
 
 
-def _sources(hooks: Path) -> tuple[list[Path], list[Path]]:
+def _sources(hooks: Path, pcix: bool) -> tuple[list[Path], list[Path]]:
+    """Return the Verilog, and the C++: what stands at the cards' ports is one of two."""
     verilog = sorted(path for part in _VERILOG for path in (hooks / part).rglob("*.v"))
     program = sorted(
-        path for part in (_BOARD, _SIMULATION) for path in (hooks / part).glob("*.cpp")
+        path
+        for part in (_BOARD, _SIMULATION)
+        for path in (hooks / part).glob("*.cpp")
+        if (path.stem not in _DIRECT if pcix else not path.stem.startswith("pcix_"))
     )
     return verilog, program
 
@@ -113,17 +120,18 @@ def _version(tool: str) -> str:
     return answer.splitlines()[0] if answer else tool
 
 
-def _build(hooks: Path, verilog: list[Path], program: list[Path], folder: Path) -> None:
+def _build(hooks: Path, verilog: list[Path], program: list[Path], folder: Path, top: str) -> None:
     """Build in a temporary folder and rename it at the end, so that an interrupted build leaves nothing."""
     with tempfile.TemporaryDirectory(dir=folder.parent, prefix=".build-") as name:
         work = Path(name)
         modules = {path.stem for path in verilog}
-        if TOP not in modules:
-            raise InputError(f"{hooks}: there is no module {TOP}")
+        if top not in modules:
+            raise InputError(f"{hooks}: there is no module {top}")
+        define = " -DFREEZEFRAME_PCIX" if top == PCIX_TOP else ""
         command = [
             "verilator", "--cc", "--exe", "--build", "-j", "2", "-O3", "--x-assign", "fast", "--x-initial", "fast",
-            "--noassert", "-Wno-fatal", "--top-module", TOP, "--Mdir", str(work / "build"), "-o", TOP,
-            "-CFLAGS", f"-std=c++17 -O3 -march=native -I{hooks / _BOARD} -I{hooks / _SIMULATION}",
+            "--noassert", "-Wno-fatal", "--top-module", top, "--Mdir", str(work / "build"), "-o", top,
+            "-CFLAGS", f"-std=c++17 -O3 -march=native{define} -I{hooks / _BOARD} -I{hooks / _SIMULATION}",
             "-MAKEFLAGS", "OPT_FAST=-O3 OPT_SLOW=-O0",
             str(hooks / _BOARD / "cells.vlt"),
             *(str(path) for path in verilog if path.stem.startswith("ff_")),
@@ -136,7 +144,7 @@ def _build(hooks: Path, verilog: list[Path], program: list[Path], folder: Path) 
                 f"the simulated board could not be built: {(lines or ['no reason given'])[0]}"
             )
         (work / "done").mkdir()
-        shutil.move(work / "build" / TOP, work / "done" / TOP)
+        shutil.move(work / "build" / top, work / "done" / top)
         (work / "done").rename(folder)
 
 

@@ -145,6 +145,18 @@ bool stdin_ended() {
     return ::read(0, ignored, sizeof ignored) <= 0;
 }
 
+#ifdef FREEZEFRAME_PCIX
+// Once, when the waveforms are there. A collision is a defect of the card or the bridge, and no waveform to be trusted.
+void tell_waves(const Pair& pair, const freezeframe::PairOptions& wanted) {
+    static bool told = false;
+    if (told || wanted.pcix_folder.empty() || pair.ports(0).recorded() < wanted.pcix_clocks || pair.ports(1).recorded() < wanted.pcix_clocks) return;
+    told = true;
+    std::fprintf(stderr, "%s: card_a.vcd and card_b.vcd have %llu clocks each, lines driven by two: %llu\n", wanted.pcix_folder.c_str(),
+                 static_cast<unsigned long long>(wanted.pcix_clocks),
+                 static_cast<unsigned long long>(pair.ports(0).collisions() + pair.ports(1).collisions()));
+}
+#endif
+
 int serve(const Options& options) {
     freezeframe::PairOptions wanted;
     const auto& cell_faults = freezeframe::Cells::names();
@@ -178,6 +190,9 @@ int serve(const Options& options) {
     while (!stopped && !(options.until_stdin_ends && stdin_ended())) {
         const int answered = cells.settling() ? 0 : server.poll(bus, kAtOnce);
         truth.look(pair, cells.injection());
+#ifdef FREEZEFRAME_PCIX
+        tell_waves(pair, wanted);
+#endif
         if (pair.held() && pair.frozen()) {
             if (still_since_us < 0) still_since_us = pair.now_us();
             if (pair.now_us() > still_since_us + kSettle_us) {
@@ -212,6 +227,11 @@ int main(int count, char** words) {
     } catch (const BadInput& error) {
         std::fprintf(stderr, "freezeframe: %s\n", error.what());
         return 2;
+#ifdef FREEZEFRAME_PCIX
+    } catch (const freezeframe::BadWave& error) {
+        std::fprintf(stderr, "freezeframe: %s\n", error.what());
+        return 2;
+#endif
     } catch (const freezeframe::BadTruth& error) {
         std::fprintf(stderr, "freezeframe: %s\n", error.what());
         return 2;

@@ -18,10 +18,10 @@ void DirectPorts::take_answer() {
     reply_ = {OF(card_, s_err) != 0, OF(card_, s_rdata)};
     answered_ = true;
     asking_ = false;
-    line_.stands = OF(card_, s_record_valid);
-    if (!line_.stands) return;
+    line_.words.clear();
+    if (!OF(card_, s_record_valid)) return;
     const auto& record = OF(card_, s_record);
-    line_ = {true, asked_ & ~15u, {record.at(0), record.at(1), record.at(2) & 0xFF, 0}};
+    line_ = {asked_ & ~15u, {record.at(0), record.at(1), record.at(2) & 0xFF, 0}};
 }
 
 void DirectPorts::before() {

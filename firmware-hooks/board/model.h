@@ -2,8 +2,8 @@
 // Which Verilog the board is: the pair of cards on ports of their own, or, with FREEZEFRAME_PCIX, each behind its PCI-X pins.
 #pragma once
 
-#include <array>
 #include <cstdint>
+#include <vector>
 
 #ifdef FREEZEFRAME_PCIX
 #include "Vff_pcix_pair.h"
@@ -24,11 +24,12 @@ struct Reply {
     uint32_t word;
 };
 
-// A record of a trace memory that came with one of its words: it answers for the others until time passes.
+// Words of a trace memory that came with one of them: they answer for the others until time passes.
 struct Line {
-    bool stands;
-    uint32_t address; // of its first word
-    std::array<uint32_t, 4> words;
+    uint32_t address = 0; // of the first
+    std::vector<uint32_t> words;
+
+    bool holds(uint32_t asked) const { return asked - address < 4 * words.size() && asked % 4 == 0; }
 };
 
 }  // namespace freezeframe

@@ -142,7 +142,7 @@ void Pair::set_clock(unsigned which, bool level) {
 
 // Falling edges cost an evaluation only where no other clock rose since half a period ago.
 void Pair::step() {
-    line_.stands = false;
+    line_.words.clear();
     unsigned next = 0;
     for (unsigned i = 1; i < 4; ++i)
         if (clocks_[i].next_fs < clocks_[next].next_fs) next = i;
@@ -203,8 +203,8 @@ void Pair::run_us(double us) {
 }
 
 Reply Pair::access(bool write, uint32_t address, uint32_t word) {
-    if (line_.stands && !write && (address & ~12u) == line_.address) return {false, line_.words[address >> 2 & 3]};
-    line_.stands = false;
+    if (!write && line_.holds(address)) return {false, line_.words[(address - line_.address) / 4]};
+    line_.words.clear();
     const unsigned card = address >> 24 == 1;
     Ports& ports = ports_[card];
     ports.ask(write, address, word);

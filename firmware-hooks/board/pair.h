@@ -45,8 +45,8 @@ public:
     unsigned runs() const { return runs_; }
 
     // One access to a device's register port; runs the simulation until it is answered. The address counts from the
-    // start of the target; one that falls into no device is A's. Below it lies a bus of 128 bits: a word of a trace memory
-    // comes with its whole record, which answers for the other words until time passes or anything else is accessed.
+    // start of the target; one that falls into no device is A's. A word of a trace memory comes with its whole record, over
+    // PCI-X with those up to the next 128 bytes, which answer for the others until time passes or anything else is accessed.
     Reply access(bool write, uint32_t address, uint32_t word = 0);
     Reply read(uint32_t address) { return access(false, address); }
 

@@ -16,6 +16,7 @@ constexpr unsigned kMemoryReadDword = 6, kMemoryWriteBlock = 15, kMemoryReadBloc
 constexpr unsigned kConfigRead = 10, kConfigWrite = 11;
 // Above every address that a message uses; the registers of rtl/example_nic/ff_nic_pcix_driver.v.
 constexpr uint64_t kBase0 = uint64_t{1} << 40, kBase1 = kBase0 + (uint64_t{1} << 24);
+constexpr unsigned kMemories = 0x40000; // where the trace memories begin: nothing happens where one is read
 constexpr unsigned kInterrupt = 0x100, kControl = 0x104, kPause = 0x108, kShare = 0x10C, kNotesLow = 0x110, kStatus = 0x118,
                    kActive = 0x120;
 constexpr unsigned kGrantClocks = 4; // from what is said to the first clock in which the card has not begun by it
@@ -92,10 +93,12 @@ void Bridge::config(bool write, unsigned at, uint32_t word, Done done, unsigned 
     ops_.push_back(std::move(op));
 }
 
-void Bridge::window_read(uint64_t address, Done done) {
+void Bridge::window_read(uint64_t address, Done done, unsigned words) {
     Op op{};
-    op.request.command = kMemoryReadDword;
+    op.request.command = words == 1 ? kMemoryReadDword : kMemoryReadBlock;
     op.request.address = address;
+    op.request.count = op.request.piece = 4 * words;
+    op.request.wide = words > 1;
     op.request.attributes = kBridgeId << 8 | (tag_ = (tag_ + 1) % 32) << 24;
     op.done = std::move(done);
     ops_.push_back(std::move(op));
@@ -138,11 +141,11 @@ void Bridge::set_up() {
 void Bridge::ask(bool write, uint32_t offset, uint32_t word) {
     answered_ = false;
     const auto done = [this](const std::vector<uint32_t>& words) {
-        answer_word_ = words.empty() ? 0xFFFFFFFF : words[0];
+        answer_words_ = words.empty() ? std::vector<uint32_t>{0xFFFFFFFF} : words;
         answered_ = true;
     };
     if (write) window_write(kBase0 + offset, {word}, done, false);
-    else window_read(kBase0 + offset, done);
+    else window_read(kBase0 + offset, done, offset >= kMemories ? (kBoundary_B - offset % kBoundary_B) / 4 : 1);
 }
 
 std::vector<uint32_t> Bridge::memory_words(uint64_t address, unsigned count) const {

@@ -46,7 +46,8 @@ public:
     // One access to the card's registers, over the bus.
     void ask(bool write, uint32_t offset, uint32_t word);
     bool answered() const { return answered_; }
-    uint32_t answer_word() const { return answer_word_; }
+    // What was read: the word, and of a trace memory those behind it up to the next 128 bytes.
+    const std::vector<uint32_t>& answer_words() const { return answer_words_; }
     uint64_t broken() const { return broken_; } // answers of the card that it may not give
 
 private:
@@ -68,7 +69,7 @@ private:
     void drive_card();
     void handle(bool line);
     void config(bool write, unsigned at, uint32_t word, Done done = nullptr, unsigned enables = 0);
-    void window_read(uint64_t address, Done done);
+    void window_read(uint64_t address, Done done, unsigned words = 1);
     void window_write(uint64_t address, std::vector<uint32_t> words, Done done, bool of_run);
     void begin_next();
     void finish();
@@ -99,7 +100,8 @@ private:
     uint64_t handler_at_ = 0;
     bool stopped_ = false;
     bool answered_ = false;
-    uint32_t answer_word_ = 0, half_ = 0; // half: the lower one of a word that was written in two
+    std::vector<uint32_t> answer_words_;
+    uint32_t half_ = 0; // half: the lower one of a word that was written in two
     bool received_ = false, parity_ = false, parity64_ = false; // what was sampled last, to be compared with PAR
     bool received_wide_ = false;
 };

@@ -27,11 +27,14 @@ public:
     void after(uint64_t now_fs, uint64_t period_fs); // what stands behind it, from then on for so long
     bool in_reset() const { return in_reset_; }
 
-    void ask(bool write, uint32_t address, uint32_t word) { bridge_.ask(write, address & 0xFFFFFF, word); }
+    void ask(bool write, uint32_t address, uint32_t word) {
+        asked_ = address;
+        bridge_.ask(write, address & 0xFFFFFF, word);
+    }
     bool answered() const { return bridge_.answered(); }
     void lower() {}
-    Reply reply() const { return {false, bridge_.answer_word()}; }
-    Line line() const { return {}; }
+    Reply reply() const { return {false, bridge_.answer_words()[0]}; }
+    Line line() const { return {asked_, bridge_.answer_words().size() > 1 ? bridge_.answer_words() : std::vector<uint32_t>{}}; }
     static constexpr bool kAlone = false; // an access is a transaction of the bus
 
     void set_options(const BridgeOptions& options) { bridge_.set_options(options); }
@@ -49,6 +52,7 @@ private:
     Drive next_;                // of the bridge, a clock later
     bool par_on_ = false, par_ = false, par64_on_ = false, par64_ = false;
     bool in_reset_ = false;
+    uint32_t asked_ = 0;
     uint64_t clocks_ = 0, limit_ = 0, recorded_ = 0, collisions_ = 0;
     std::unique_ptr<PcixWave> wave_;
 };
