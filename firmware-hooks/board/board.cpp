@@ -149,11 +149,12 @@ bool stdin_ended() {
 // Once, when the waveforms are there. A collision is a defect of the card or the bridge, and no waveform to be trusted.
 void tell_waves(const Pair& pair, const freezeframe::PairOptions& wanted) {
     static bool told = false;
-    if (told || wanted.pcix_folder.empty() || pair.ports(0).recorded() < wanted.pcix_clocks || pair.ports(1).recorded() < wanted.pcix_clocks) return;
+    if (told || wanted.pcix_folder.empty() || pair.ports(0).recording() || pair.ports(1).recording()) return;
     told = true;
-    std::fprintf(stderr, "%s: card_a.vcd and card_b.vcd have %llu clocks each, lines driven by two: %llu\n", wanted.pcix_folder.c_str(),
-                 static_cast<unsigned long long>(wanted.pcix_clocks),
-                 static_cast<unsigned long long>(pair.ports(0).collisions() + pair.ports(1).collisions()));
+    const auto count = [](uint64_t number) { return static_cast<unsigned long long>(number); };
+    std::fprintf(stderr, "%s: card_a.vcd has %llu clocks, card_b.vcd %llu; lines driven by two: %llu, answers that may not be: %llu\n",
+                 wanted.pcix_folder.c_str(), count(pair.ports(0).recorded()), count(pair.ports(1).recorded()),
+                 count(pair.ports(0).collisions() + pair.ports(1).collisions()), count(pair.ports(0).broken() + pair.ports(1).broken()));
 }
 #endif
 

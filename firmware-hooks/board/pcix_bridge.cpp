@@ -387,7 +387,7 @@ Drive Bridge::step(const Lines& lines, bool rests) {
         drive_card();
         handle(lines.inta);
     }
-    target_.step(lines, initiator_.begun() && initiator_.busy(), *this, drive);
+    target_.step(lines, initiator_.begun_and_busy(), *this, drive);
     if (!initiator_.busy()) {
         const bool due = !reads_.empty() && reads_[0].due <= cycle_;
         if (due || (!ops_.empty() && !ops_[0].waits && cycle_ >= retry_at_)) begin_next();

@@ -48,6 +48,8 @@ public:
     bool answered() const { return answered_; }
     // What was read: the word, and of a trace memory those behind it up to the next 128 bytes.
     const std::vector<uint32_t>& answer_words() const { return answer_words_; }
+    // Nothing of either side is on the bus or waits for a Split Completion.
+    bool quiet() const { return reads_.empty() && !initiator_.begun_and_busy() && (ops_.empty() || !ops_[0].waits); }
     uint64_t broken() const { return broken_; } // answers of the card that it may not give
 
 private:

@@ -31,6 +31,7 @@ public:
     void start(const PcixRequest& request);
     bool busy() const { return busy_; }
     bool begun() const { return begun_; } // its address, or what stands before it, is on the way
+    bool begun_and_busy() const { return begun_ && busy_; }
     // One clock: what was sampled, whether it may begin, what it drives two clocks later. True when it has ended.
     bool step(const Lines& lines, bool may_begin, Drive& drive);
 

@@ -6,6 +6,7 @@ namespace freezeframe {
 namespace {
 
 constexpr uint64_t kResetClocks = 150; // longer than the power-up of the pair
+constexpr unsigned kQuietClocks = 3;    // then nothing is on its way to the bus either
 enum Pin : unsigned { FRAME, IRDY, TRDY, DEVSEL, STOP, REQ64, ACK64, PERR, PAR, PAR64, SERR, INTA, REQ, GNT, IDSEL, RST };
 constexpr unsigned kLowAd = 1, kHighAd = 2, kCbe = 4;
 
@@ -80,10 +81,10 @@ void PcixPorts::after(uint64_t now_fs, uint64_t period_fs) {
         | pin(IDSEL, lines.idsel) | pin(RST, !lines.rst)));
     SET(card_, ad_i, lines.ad);
     SET(card_, cbe_i, lines.cbe);
-    if (wave_ && recorded_ < limit_) {
-        wave_->clock(now_fs / 1000, period_fs / 1000, lines_);
-        if (++recorded_ == limit_) wave_.reset();
-    }
+    if (!wave_) return;
+    wave_->clock(now_fs / 1000, period_fs / 1000, lines_);
+    quiet_ = lines_.idle() && bridge_.quiet() ? quiet_ + 1 : 0;
+    if (++recorded_ >= limit_ && quiet_ > kQuietClocks) wave_.reset();
 }
 
 }  // namespace freezeframe

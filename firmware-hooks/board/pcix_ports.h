@@ -38,9 +38,11 @@ public:
     static constexpr bool kAlone = false; // an access is a transaction of the bus
 
     void set_options(const BridgeOptions& options) { bridge_.set_options(options); }
-    // Each clock from now on goes into card_a.vcd or card_b.vcd of a folder, so many. Throws BadWave.
+    // Each clock from now on goes into card_a.vcd or card_b.vcd of a folder, so many, and on until nothing is under way: a file
+    // that ends inside a transaction would break a rule. Throws BadWave.
     void record(const std::string& folder, uint64_t limit_clocks);
     uint64_t recorded() const { return recorded_; }
+    bool recording() const { return wave_ != nullptr; }
     uint64_t collisions() const { return collisions_; }
     uint64_t broken() const { return bridge_.broken(); }
 
@@ -53,6 +55,7 @@ private:
     bool par_on_ = false, par_ = false, par64_on_ = false, par64_ = false;
     bool in_reset_ = false;
     uint32_t asked_ = 0;
+    unsigned quiet_ = 0;        // clocks for which nothing has been under way
     uint64_t clocks_ = 0, limit_ = 0, recorded_ = 0, collisions_ = 0;
     std::unique_ptr<PcixWave> wave_;
 };

@@ -26,15 +26,15 @@ class Board:
 
 
 @cache
-def program() -> Path:
+def program(*, pcix: bool = False) -> Path:
     """Return the program, built now if its sources are new."""
-    return board_program(lambda line: print(line, file=sys.stderr))
+    return board_program(lambda line: print(line, file=sys.stderr), pcix=pcix)
 
 
 @contextmanager
-def running(*arguments: str) -> Iterator[Board]:
+def running(*arguments: str, pcix: bool = False) -> Iterator[Board]:
     """Run the board on a free port until the block is left."""
-    command = [str(program()), "--listen", "127.0.0.1:0", *arguments]
+    command = [str(program(pcix=pcix)), "--listen", "127.0.0.1:0", *arguments]
     with subprocess.Popen(
         command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
     ) as process:

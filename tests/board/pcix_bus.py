@@ -1,11 +1,11 @@
-"""What a card did on its PCI-X bus, from the rows of the decoder ``pcix``; beside it, what the card's own recorder says.
+"""What a card did on its PCI-X bus, by the decoder ``pcix``, and what the card's own recorder says of the same.
 
 Source: PCI-X Addendum 1.0b, chapter 2; docs/formats.md sections 5 and 8; docs/pcix-card.md.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -20,7 +20,7 @@ BASE0, BASE1 = 1 << 40, (1 << 40) + (1 << 24)
 NOTES = 0x7F_0000_0000
 CARD, BRIDGE = "01:04.0", "00:00.0"
 MASK64 = (1 << 64) - 1
-Row = dict[str, Any]
+Row = dict[Hashable, Any]
 
 
 @dataclass
@@ -87,7 +87,9 @@ def _words(row: Row) -> list[tuple[int, int, int]]:
     skip = place
     count = 0
     for number, value in enumerate(map(int, row["data"])):
-        halves = [value & 0xFFFFFFFF, value >> 32 & 0xFFFFFFFF] if row["wide"] else [value & 0xFFFFFFFF]
+        halves = (
+            [value & 0xFFFFFFFF, value >> 32 & 0xFFFFFFFF] if row["wide"] else [value & 0xFFFFFFFF]
+        )
         for half in halves:
             if skip:
                 skip -= 1

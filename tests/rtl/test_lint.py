@@ -158,7 +158,9 @@ ENDS: dict[str, list[Parameters]] = {
             "DESCRIPTORS_LOG2": 8,
         },
     ],
+    "ff_nic_pcix": [{"DEPTH_LOG2": 3}, {"DEPTH_LOG2": 10}],
     "ff_example_pair": [{}],
+    "ff_pcix_pair": [{}],
     "ff_example_axi_stream": [
         {"TAP_DEPTH": 256, "FIFO_LOG2": 2},
         {"TAP_DEPTH": 16384, "FIFO_LOG2": 6},
@@ -239,6 +241,7 @@ REFUSED: list[tuple[str, Parameters, str]] = [
     ("ff_nic_credits", {"FLOWS": 0}, "ff_error_FLOWS_must_be_1_to_128"),
     ("ff_nic_credits", {"CREDIT_W": 25}, "ff_error_CREDIT_W_must_be_10_to_24"),
     ("ff_nic_credits", {"CREDIT_UNIT": 65536}, "ff_error_CREDIT_UNIT_must_be_1_to_65535"),
+    ("ff_nic_pcix", {"DEPTH_LOG2": 2}, "ff_error_DEPTH_LOG2_must_be_3_to_10"),
     ("ff_nic_link_side", {"FLOWS": 129}, "ff_error_FLOWS_must_be_1_to_128"),
     ("ff_nic_link_side", {"CREDIT_W": 9}, "ff_error_CREDIT_W_must_be_10_to_24"),
     ("ff_nic_link_side", {"CREDIT_UNIT": 0}, "ff_error_CREDIT_UNIT_must_be_1_to_65535"),

@@ -34,7 +34,8 @@ def build(folder: Path) -> Path:
     """
     program, hooks = folder / "pair_bench", BOARD.parent
     verilog = sorted([*(hooks / "rtl").rglob("ff_*.v"), *GENERATED.rglob("ff_*.v")])
-    sources = [BOARD / name for name in ("pair.cpp", "direct_ports.cpp", "driver.cpp", "host_model.cpp", "fault_plan.cpp")]
+    names = ("pair", "direct_ports", "driver", "host_model", "fault_plan")
+    sources = [BOARD / f"{name}.cpp" for name in names]
     told = run_program([tool("verilator"), "--cc", "--exe", "--build", "-O3", "--x-assign", "fast",
          "--x-initial", "fast", "--noassert", "-Wno-fatal", "--top-module", "ff_example_pair", "--Mdir",
          str(folder / "obj"), "-o", str(program), "-CFLAGS", f"-std=c++17 -O3 -march=native -I{BOARD}",

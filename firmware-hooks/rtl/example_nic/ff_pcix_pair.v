@@ -4,7 +4,8 @@
 // Ports a_* and b_* are the pins of a card, in its bus clock. Of a_ctl and b_ctl, levels as on the pins: 0 FRAME#, 1 IRDY#,
 // 2 TRDY#, 3 DEVSEL#, 4 STOP#, 5 REQ64#, 6 ACK64#, 7 PERR#, 8 PAR, 9 PAR64, 10 SERR#, 11 INTA#, 12 REQ#, 13 GNT#, 14 IDSEL,
 // 15 RST#. A pin that is driven has a 1 in *_ctl_oe; *_ad_oe: C/BE7..0#, AD63..32, AD31..0. The cards are in reset until both
-// drivers have let them run. The rest, and clocks and latencies: ff_example_pair.v, ff_nic_pcix.v.
+// drivers have let them run. Latency, throughput, back-pressure: those of ff_nic_pcix.v and of the cards. Clock domains and the
+// rest: ff_example_pair.v.
 `default_nettype none
 module ff_pcix_pair #(
     parameter [31:0] BUILD_HASH = 0, // identifies the build
