@@ -48,7 +48,10 @@ class Frame(NamedTuple):
 
 
 class Hole(NamedTuple):
-    """Bytes of a segment that are no frame; ``frames`` are missing there, None where that is not known: at its end."""
+    """Bytes of a segment that are no frame; ``frames`` are missing there, None where that is not known: at its end.
+
+    Less than 0: the numbers of the segment begin so many before the end of the one before.
+    """
 
     segment: str
     first_B: int
@@ -63,6 +66,8 @@ class Hole(NamedTuple):
                 f"{self.segment}: bytes {self.first_B}..{self.first_B + self.size_B - 1}: no whole frame: it was being "
                 "written when the recording ended, or was altered"
             )
+        if self.frames < 0:
+            return f"{self.segment}: its numbers begin {-self.frames} before the end of the segment before"
         where = (
             f"bytes {self.first_B}..{self.first_B + self.size_B - 1}: altered, "
             if self.size_B
@@ -314,9 +319,9 @@ def recover(place: Path, *, disk: Disk | None = None) -> Recovered:
     for path in reversed(files):
         data = path.read_bytes()
         frames = [item for item in _scan(path.name, data, None) if isinstance(item, Frame)]
-        if not frames and len(files) > 1 and path is files[-1]:
+        if not frames and path is not files[0]:
             cut_B += len(data)
-            continue  # it had only begun: nothing of it was acknowledged
+            continue  # it had only begun: nothing of it was acknowledged, in any of the last ones
         number = frames[-1].number + 1 if frames else 0
         ended = bool(frames) and not frames[-1].payload and data.endswith(frame(number - 1, b""))
         if ended:
@@ -344,10 +349,12 @@ def _end_of(data: bytes, frames: Sequence[Frame]) -> int:
 
 def _scan(segment: str, data: bytes, expected: int | None) -> Iterator[Frame | Hole]:
     at = len(_MAGIC) if data.startswith(_MAGIC) else 0
-    wrong = None if at else 0  # where what is no frame begins
+    # Where what is no frame begins; a segment that had only begun has none.
+    wrong = None if at or _MAGIC.startswith(data) else 0
     view = memoryview(data)
     size_B = len(data)
     tried_B = 0  # of what turned out to be no frame
+    first = True  # frame of the segment
     while at < size_B:
         found = _frame_at(view, at)
         if found is None:
@@ -364,9 +371,12 @@ def _scan(segment: str, data: bytes, expected: int | None) -> Iterator[Frame | H
         missing = 0 if expected is None else number - expected
         if wrong is not None or missing:
             begin = at if wrong is None else wrong
-            yield Hole(segment, begin, at - begin, max(missing, 0))
+            yield Hole(segment, begin, at - begin, missing if first else max(missing, 0))
         wrong = None
-        if missing >= 0:
+        if (
+            missing >= 0 or first
+        ):  # within a segment, what goes back was written over and is no more
+            first = False
             yield Frame(number, payload)
             expected = number + 1
         at += _HEAD.size + len(payload)

@@ -21,7 +21,17 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from freezeframe.capture.custody.guard_log import LOG, GuardLog, read_log
-from freezeframe.capture.journal import Disk, Frame, Hole, Journal, frame, read, recover, segments
+from freezeframe.capture.journal import (
+    Disk,
+    Frame,
+    Hole,
+    Journal,
+    frame,
+    is_journal,
+    read,
+    recover,
+    segments,
+)
 
 _SEGMENT_B = 4096  # so small that every schedule crosses from one segment into the next
 _PAGE_B = 512
@@ -55,7 +65,7 @@ def _append(journal: Journal) -> None:
     assert journal.append(payload(before)) == before
 
 
-def kill_schedule(place: Path, rng: random.Random, rounds: int = 3) -> list[int]:
+def kill_schedule(place: Path, rng: random.Random, rounds: int = 6) -> list[int]:
     """Write in a process that is killed at a random instant, several times into one journal; return what is lost."""
     acknowledged = 0
     for _ in range(rounds):
@@ -73,14 +83,17 @@ def kill_schedule(place: Path, rng: random.Random, rounds: int = 3) -> list[int]
                 os._exit(1)
         os.close(writer)
         acknowledged = _killed(child, reader, rng) or acknowledged
+    if not is_journal(place):
+        return list(range(acknowledged))
     lost = missing(place, range(acknowledged))
     recover(place)
     return lost + missing(place, range(acknowledged))
 
 
 def _killed(child: int, reader: int, rng: random.Random) -> int:
-    """Kill a process that has begun, and return the last count that it has acknowledged."""
-    told = os.read(reader, _COUNT.size)
+    """Kill a process, that has begun or just does, and return the last count that it has acknowledged."""
+    begun = rng.random() < 0.5
+    told = os.read(reader, _COUNT.size) if begun else b""
     time.sleep(rng.random() * 0.01)
     os.kill(child, signal.SIGKILL)
     os.waitpid(child, 0)
@@ -226,7 +239,7 @@ def _unsaid(directory: Path, acknowledged: int) -> list[int]:
     ]
 
 
-def guard_log_kill_schedule(place: Path, rng: random.Random, rounds: int = 3) -> list[int]:
+def guard_log_kill_schedule(place: Path, rng: random.Random, rounds: int = 6) -> list[int]:
     """Kill the process that writes a guard's log, several times; return what is lost of what was acknowledged."""
     directory = place.parent
     acknowledged = 0

@@ -86,6 +86,35 @@ def test_a_segment_that_is_missing_in_the_middle_is_a_hole(tmp_path: Path) -> No
     assert hole.frames
 
 
+@pytest.mark.parametrize(
+    "begun", [[b""], [b"", b""], [b"FFRJRNL1", b"FFR"], [b"", b"", b"FFRJRNL1"]]
+)
+def test_numbers_go_on_behind_segments_that_had_only_begun(
+    tmp_path: Path, begun: list[bytes]
+) -> None:
+    """A program was killed while it began, and so were those after it."""
+    place = tmp_path / "x.ffrec"
+    written(place, b"one", b"two")
+    for number, data in enumerate(begun, 2):
+        (place / f"{number:08d}.ffj").write_bytes(data)
+    written(place, b"three")
+    assert list(read(place)) == [Frame(0, b"one"), Frame(1, b"two"), Frame(3, b"three")]
+
+
+def test_a_segment_whose_numbers_begin_again_is_read_and_said(tmp_path: Path) -> None:
+    place = tmp_path / "x.ffrec"
+    written(place, b"one", b"two")
+    (place / "00000002.ffj").write_bytes(b"FFRJRNL1" + frame(1, b"again") + frame(2, b""))
+    assert list(read(place)) == [
+        Frame(0, b"one"),
+        Frame(1, b"two"),
+        Hole("00000002.ffj", 8, 0, -2),
+        Frame(1, b"again"),
+    ]
+    (hole,) = [item for item in read(place) if isinstance(item, Hole)]
+    assert hole.text == "00000002.ffj: its numbers begin 2 before the end of the segment before"
+
+
 def test_one_program_records_at_a_time(tmp_path: Path) -> None:
     place = tmp_path / "x.ffrec"
     journal = written(place, b"a", close=False)
