@@ -349,8 +349,9 @@ def _end_of(data: bytes, frames: Sequence[Frame]) -> int:
 
 def _scan(segment: str, data: bytes, expected: int | None) -> Iterator[Frame | Hole]:
     at = len(_MAGIC) if data.startswith(_MAGIC) else 0
-    # Where what is no frame begins; a segment that had only begun has none.
-    wrong = None if at or _MAGIC.startswith(data) else 0
+    if _MAGIC.startswith(data):
+        return  # it had only begun
+    wrong = None if at else 0  # where what is no frame begins
     view = memoryview(data)
     size_B = len(data)
     tried_B = 0  # of what turned out to be no frame
