@@ -187,6 +187,7 @@ class _ImageDevice:
         chunk, text = self._chunk, self._text
         self.recording = recording
         self._state = _FROZEN
+        self._pin = False  # it was set at the arm
         memories = memories_of_card(recording.card)
         with_crc = Feature.CRC_TABLE in recording.features
         entries = sum(-(-memory.depth // chunk) for memory in memories) if with_crc else 0
@@ -261,6 +262,7 @@ class _ImageDevice:
             if word == (0x4152 ^ nonce & 0xFFF) << 16 | (generation + 1) & 0xFFFF:
                 self.set("id.generation", (generation + 1) & 0xFFFFFFFF)
                 self._clear()
+                self._pin = self._has_steps() and bool(self.get("trigger.pin") & 1)
                 self._play()
         elif offset == self.map.offset("ctl.freeze"):
             if word == 0x465A << 16 | generation & 0xFFFF and self._state == _ARMED:
@@ -316,8 +318,8 @@ class _ImageDevice:
                     self.set("histogram", value, number, n)
 
     def pin(self) -> None:
-        """Let the outer pin have the edge that it is asked for, where it is."""
-        if self._state == _ARMED and self.get("trigger.pin") & 1:
+        """Let the outer pin have the edge that it is asked for, where it was asked for when the card was armed."""
+        if self._state == _ARMED and self._pin and self.get("trigger.pin") & 1:
             self._fire(0b010)
 
     def _play(self) -> None:

@@ -3,8 +3,8 @@
 //
 // The truth table stands in docs/trigger.md. One word a cycle is taken, of the lowest tap that has one; the time of a step is over in a
 // cycle of its own, in which no word is taken. Latency: fire is up three cycles behind the offer of its word, of the pin two to three
-// behind its edge. Throughput: one word a cycle, of all taps together. Back-pressure: in_ready. Clock domain: clk, of the register
-// bus; pin_in is of any.
+// behind its edge, which counts from the cycle behind an arm on. Throughput: one word a cycle, of all taps together. Back-pressure:
+// in_ready. Clock domain: clk, of the register bus; pin_in is of any.
 `default_nettype none
 module ff_card_trigger_sequence #(
     parameter TAPS = 2,              // 1..64
@@ -140,12 +140,19 @@ module ff_card_trigger_sequence #(
     end
 
     // -- the pin, from any clock: a level that lasts two cycles is seen ---------------------------------------------------
+    // What is set counts from the next arm on, for edges behind it: those of before it that are still on their way do not.
     if (PIN != 0) begin : g_pin
-        wire level;
-        reg  level_q;
+        wire       level;
+        reg        level_q, on_q, falling_q;  // as they stood at the arm; off is off at once
+        reg  [1:0] way_q;                     // two cycles behind an arm
         ff_cdc_sync i_pin (.clk(clk), .d(pin_in), .q(level));
-        always @(posedge clk) level_q <= level;
-        assign pin_fire = pin_enable && !rst && level != level_q && level != pin_falling;
+        always @(posedge clk) begin
+            level_q <= level;
+            way_q <= arm ? 2'b11 : {way_q[0], 1'b0};
+            if (arm) {on_q, falling_q} <= {1'b1, pin_falling};
+            if (rst || !pin_enable) on_q <= 1'b0;
+        end
+        assign pin_fire = on_q && !arm && !way_q[1] && level != level_q && level != falling_q;
         wire unused_pin = 1'b0;
     end else begin : g_no_pin
         assign pin_fire = 1'b0;

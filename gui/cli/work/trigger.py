@@ -73,6 +73,8 @@ def trigger(
             text, document = _simple(device, asked, target, off=off)
         if not json:
             print(text)
+            if asked.pin and not arm:
+                print(f"{device.name}: the pin counts from the next arm on")
         if arm:
             armed = arm_over(devices, by="trigger --arm", discard=discard)
     if json:

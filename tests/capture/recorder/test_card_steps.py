@@ -95,12 +95,21 @@ def test_a_trigger_whose_last_word_was_not_recorded_stays_armed_at_its_step(
     assert words_of_steps(image) == [(0 << 8 | 1, 1)]
 
 
-def test_the_pin_of_a_software_card_fires_only_where_it_is_asked_for(image: CardImage) -> None:
+def test_the_pin_of_a_software_card_fires_only_where_it_was_asked_for_at_the_arm(
+    image: CardImage,
+) -> None:
     there, device = Card(image), image.device(0)
     there.arm(discard=True)
     device.pin()
     assert there.states()["A"].state == "armed"
     there.device("A").write("trigger.pin", 1)
     device.pin()
+    assert there.states()["A"].state == "armed"
+    there.arm()
+    device.pin()
     assert there.states()["A"].causes == ("trigger",)
     assert device.get("trigger.fired") == 0b010
+    there.arm(discard=True)
+    there.device("A").write("trigger.pin", 0)
+    device.pin()
+    assert there.states()["A"].state == "armed"

@@ -1,7 +1,7 @@
 // A bench of ff_card_trigger_sequence: what each cycle gets and shows, as lines of numbers on standard input and output.
 //
-// First line: enable last when[3] mode[3] count[3] timer pin_enable pin_falling. Then a line a cycle: arm triggered outside pin, and
-// for each of four taps valid epoch terms cycle. Printed: in_ready fire pin_fire fired, and each step's word and cycle.
+// First line: enable last when[3] mode[3] count[3] timer pin_enable pin_falling. Then a line a cycle: arm triggered outside pin
+// (1: high, 2: its enable is not set yet), and for each of four taps valid epoch terms cycle. Printed: in_ready fire pin_fire fired, and each step's word and cycle.
 #include <cinttypes>
 #include <cstdint>
 #include <cstdio>
@@ -38,7 +38,8 @@ int main() {
     top.cfg_mode = mode;
     for (int i = 0; i < 3; ++i) top.cfg_count[i] = number();
     top.cfg_timer = number();
-    top.pin_enable = number();
+    const std::uint64_t pin_enable = number();
+    top.pin_enable = 0;
     top.pin_falling = number();
     for (int i = 0; i < 4; ++i) edge(top);
     top.rst = 0;
@@ -49,7 +50,9 @@ int main() {
         top.arm = arm;
         top.triggered = number();
         top.outside = number();
-        top.pin_in = number();
+        const std::uint64_t pin = number();
+        top.pin_in = pin & 1;
+        top.pin_enable = pin_enable && !(pin & 2);
         top.in_valid = top.in_epoch = top.in_terms = top.in_lost = 0;
         for (int tap = 0; tap < 4; ++tap) {
             top.in_valid |= number() << tap;

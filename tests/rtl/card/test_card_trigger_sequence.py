@@ -77,6 +77,7 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> Run:
         armed: Sequence[int] = (ARMED,),
         triggered: int | None = None,
         pin: Sequence[int] = (),
+        pin_off: Sequence[int] = (),
         outside: int | None = None,
     ) -> Told:
         steps = [*setting.steps, *[(0, 0, 0)] * (3 - len(setting.steps))]
@@ -99,7 +100,7 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> Run:
                 int(arm),
                 int(triggered is not None and now >= triggered),
                 int(now == outside),
-                int(now in pin),
+                int(now in pin) | int(now in pin_off) << 1,
             ]
             front = [
                 queues[tap][0] if queues[tap] and queues[tap][0].offered <= now else None
@@ -312,3 +313,38 @@ def test_the_pin_fires_on_the_edge_it_is_asked_for_and_the_card_s_own_wire_is_to
     assert told.fired == 0b010
     assert run(Setting([(0, 1, ANY)]), [], 30, pin=high).pin_fires == []
     assert run(Setting([(0, 1, ANY)]), [], 30, outside=20).fired == 0b100
+
+
+PIN = Setting([(0, 1, ANY)], pin_enable=1)
+
+
+def test_an_edge_before_the_first_arm_is_none(run: Run) -> None:
+    told = run(PIN, [], 30, armed=(), pin=range(10, 14))
+    assert (told.pin_fires, told.fired) == ([], 0)
+
+
+def test_an_edge_between_the_setting_of_the_pin_and_the_next_arm_is_none(run: Run) -> None:
+    """It is set in cycle 8, while the card records, and armed in cycle 20."""
+    high = (*range(10, 14), *range(30, 34))
+    told = run(PIN, [], 40, armed=(ARMED, 20), pin=high, pin_off=range(8))
+    assert (told.pin_fires, told.fired) == ([32], 0b010)
+    told = run(PIN, [], 40, armed=(ARMED,), pin=high, pin_off=range(8))
+    assert (told.pin_fires, told.fired) == ([], 0)
+
+
+@pytest.mark.parametrize(
+    ("edge", "fires", "fired"),
+    [(16, [18], 0), (17, [19], 0), (18, [], 0), (19, [], 0), (20, [], 0), (21, [23], 2)],
+)
+def test_an_edge_counts_for_the_recording_in_which_it_comes_also_beside_an_arm(
+    run: Run, edge: int, fires: list[int], fired: int
+) -> None:
+    """The arm is in cycle 20; an edge is seen two cycles on, and is then one of before it or of behind it."""
+    told = run(PIN, [], 40, armed=(ARMED, 20), pin=range(edge, edge + 5))
+    assert (told.pin_fires, told.fired) == (fires, fired)
+
+
+def test_a_pin_that_is_switched_off_is_off_at_once_and_on_again_with_the_next_arm(run: Run) -> None:
+    high = (*range(10, 13), *range(20, 23), *range(40, 43))
+    told = run(PIN, [], 60, armed=(ARMED, 30), pin=high, pin_off=range(8, 16))
+    assert told.pin_fires == [42]
