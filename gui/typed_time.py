@@ -6,15 +6,10 @@ import re
 from fractions import Fraction
 
 from freezeframe.capture.errors import InputError
-from freezeframe.capture.time_text import UNITS_PS, format_ps
+from freezeframe.capture.time_text import UNITS_PS
 
 _TIME = re.compile(r"([+-]?[0-9][0-9,_]*(?:\.[0-9]+)?)\s*(ps|ns|us|µs|ms|s)")
 _FAR_PS = 1 << 62
-
-
-def time_word(t_ps: int) -> str:
-    """Return a time as one word for a command line, exact: ``229.9524us``."""
-    return format_ps(t_ps).replace(" ", "").replace(",", "").replace("µ", "u")
 
 
 def parse_time_ps(text: str) -> int:

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from PyQt6.QtCore import QObject, QPoint, Qt
 from PyQt6.QtWidgets import QApplication, QFileDialog, QMenu, QWidget
 
+from freezeframe.capture.code import code
 from freezeframe.capture.errors import FreezeframeError
 from freezeframe.capture.time_text import format_ps
 from freezeframe.gui.desktop import view_export
 from freezeframe.gui.desktop.compare import Compare
-from freezeframe.gui.desktop.export_selection import export_stretch
 from freezeframe.gui.desktop.menu_table import ENTRIES, PANELS
 from freezeframe.gui.desktop.notes import Note
 from freezeframe.gui.desktop.panels.choices import (
@@ -31,8 +31,12 @@ from freezeframe.gui.desktop.timeline.keys import key_help
 from freezeframe.gui.desktop.timeline.view import Selection
 from freezeframe.gui.desktop.views import Views
 from freezeframe.gui.desktop.widgets import add_entry
-from freezeframe.gui.export.run import Exported
 from freezeframe.gui.text import printable
+
+if TYPE_CHECKING:
+    from freezeframe.gui.export.run import Exported  # every format there is
+
+export_stretch = code("freezeframe.gui.desktop.export_selection:export_stretch")
 
 
 class Commands(QObject):

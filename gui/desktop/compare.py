@@ -2,16 +2,26 @@
 
 from __future__ import annotations
 
-from freezeframe.analyzers.card.runs import diff_cards
-from freezeframe.analyzers.run_diff.compare import diff_runs
-from freezeframe.analyzers.run_diff.packets import align_taps
+from typing import TYPE_CHECKING
+
 from freezeframe.analyzers.view import CaptureView
+from freezeframe.capture.code import code
 from freezeframe.capture.time_text import format_ps
-from freezeframe.gui.desktop.pairing import Pairs, pair_packets, pair_tracks
 from freezeframe.gui.desktop.progress import Progress
-from freezeframe.gui.desktop.run_tables import run_remarks, run_tables
 from freezeframe.gui.desktop.sources.opened import Opened, Part, Place, Table
 from freezeframe.gui.desktop.views import Views
+
+if TYPE_CHECKING:
+    from freezeframe.gui.desktop.pairing import Pairs
+
+# Loaded by the worker that compares: most windows never do.
+diff_cards = code("freezeframe.analyzers.card.runs:diff_cards")
+diff_runs = code("freezeframe.analyzers.run_diff.compare:diff_runs")
+align_taps = code("freezeframe.analyzers.run_diff.packets:align_taps")
+pair_packets = code("freezeframe.gui.desktop.pairing:pair_packets")
+pair_tracks = code("freezeframe.gui.desktop.pairing:pair_tracks")
+run_tables = code("freezeframe.gui.desktop.run_tables:run_tables")
+run_remarks = code("freezeframe.gui.desktop.run_tables:run_remarks")
 
 _BESIDE_PS = 5_000_000  # on both sides of the first divergence: some packets before and after it
 

@@ -23,29 +23,8 @@ from freezeframe.decoders.run import Decoded
 from freezeframe.decoders.trace.coverage import Coverages
 from freezeframe.gui.desktop.progress import Progress
 from freezeframe.gui.desktop.sources.opened import Opened
-from freezeframe.gui.export.formats import FORMATS
 from freezeframe.gui.export.material import Material
 from freezeframe.gui.export.run import Exported, card_packets, export_file, write_material
-
-_SUFFIXES = {"perfetto": ".pftrace"}
-
-
-def formats_for(opened: Opened) -> list[tuple[str, str, str]]:
-    """Return the formats a source can be exported in: name, what for, file suffix."""
-    if opened.kind in (
-        "live",
-        "recording",
-        "packets",
-    ):  # the verbs export and decode write packets block by block
-        return []
-    found = []
-    for form in FORMATS.values():
-        if opened.kind == "capture" and form.decoded in ("none", "one"):  # it has several tables
-            continue
-        if opened.cards is not None and form.decoded != "any":
-            continue
-        found.append((form.name, form.doc, _SUFFIXES.get(form.name, f".{form.name}")))
-    return found
 
 
 def export_stretch(

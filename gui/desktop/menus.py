@@ -11,11 +11,32 @@ from PyQt6.QtGui import QAction, QKeySequence
 from PyQt6.QtWidgets import QMenu
 
 from freezeframe.gui.desktop.commands import Commands
-from freezeframe.gui.desktop.export_selection import formats_for
 from freezeframe.gui.desktop.menu_table import ENTRIES, SUBMENUS, Entry
+from freezeframe.gui.desktop.sources.opened import Opened
 from freezeframe.gui.desktop.views import Views
 from freezeframe.gui.desktop.widgets import add_entry
+from freezeframe.gui.export.formats import FORMATS
 from freezeframe.gui.text import printable
+
+_SUFFIXES = {"perfetto": ".pftrace"}
+
+
+def formats_for(opened: Opened) -> list[tuple[str, str, str]]:
+    """Return the formats a source can be exported in: name, what for, file suffix."""
+    if opened.kind in (
+        "live",
+        "recording",
+        "packets",
+    ):  # the verbs export and decode write packets block by block
+        return []
+    found = []
+    for form in FORMATS.values():
+        if opened.kind == "capture" and form.decoded in ("none", "one"):  # it has several tables
+            continue
+        if opened.cards is not None and form.decoded != "any":
+            continue
+        found.append((form.name, form.doc, _SUFFIXES.get(form.name, f".{form.name}")))
+    return found
 
 
 class Menus(QObject):

@@ -13,26 +13,31 @@ from typing import Any
 from PyQt6.QtCore import QObject, QTimer, pyqtSignal
 
 from freezeframe.analyzers.registry import AnalysisRegistry
+from freezeframe.capture.code import code
 from freezeframe.capture.errors import FreezeframeError
 from freezeframe.capture.files.choice import SourceChoice
 from freezeframe.capture.files.source import ReadSettings
 from freezeframe.capture.folder.card_folder import is_card_folder
-from freezeframe.decoders.guess.propose import guess
 from freezeframe.decoders.registry import Registry, load_decoders
 from freezeframe.gui.desktop.notes import NoteBook, notes_path, read_notes, write_notes
 from freezeframe.gui.desktop.progress import Progress
 from freezeframe.gui.desktop.sources.beside import place_by_clock
 from freezeframe.gui.desktop.sources.capture import load_capture
-from freezeframe.gui.desktop.sources.card import load_card
 from freezeframe.gui.desktop.sources.choice import kind_of
 from freezeframe.gui.desktop.sources.live import LiveSource, open_live
 from freezeframe.gui.desktop.sources.opened import Opened, Part
-from freezeframe.gui.desktop.sources.packets import load_packets
-from freezeframe.gui.desktop.sources.recorded import load_recording
-from freezeframe.gui.desktop.sources.samples import decode_samples, load_samples
 from freezeframe.gui.desktop.workers import Job, Jobs, delayed
 from freezeframe.gui.text import printable
 from freezeframe.gui.told_freeze import told
+
+# What is not needed for the first picture of a capture is loaded when it is asked for, by the worker that needs it.
+_SOURCES = "freezeframe.gui.desktop.sources"
+_load_card = code(f"{_SOURCES}.card:load_card")
+_load_packets = code(f"{_SOURCES}.packets:load_packets")
+_load_recording = code(f"{_SOURCES}.recorded:load_recording")
+_load_samples = code(f"{_SOURCES}.samples:load_samples")
+_decode_samples = code(f"{_SOURCES}.samples:decode_samples")
+_guess = code("freezeframe.decoders.guess.propose:guess")
 
 _POLL_MS = 200
 _SAVE_MS = 400  # after the last change of a note
@@ -172,7 +177,7 @@ class Workspace(QObject):
             source = (self.choice or SourceChoice()).open(
                 path, ReadSettings(progress=progress.counted)
             )
-            return list(guess(source, self.registry()).proposals)
+            return list(_guess(source, self.registry()).proposals)
 
         return self.jobs.start(
             f"propose decoders for {opened.name}",
@@ -186,7 +191,7 @@ class Workspace(QObject):
         opened = self.sources[key]
         return self.jobs.start(
             f"decode {opened.name}",
-            lambda progress: decode_samples(opened, specs, progress, self.registry(), self.choice),
+            lambda progress: _decode_samples(opened, specs, progress, self.registry(), self.choice),
             lambda part: self._take(key, part),
             self.trouble,
         )
@@ -243,17 +248,17 @@ class Workspace(QObject):
         opened: Opened
         if kind == "capture":
             progress.give(book)
-            load = load_card if is_card_folder(path) else load_capture
+            load = _load_card if is_card_folder(path) else load_capture
             load(key, path, progress, self._analyses)
             return
         if kind == "packets":
-            opened = load_packets(
+            opened = _load_packets(
                 key, path, progress, None if self.choice is None else self.choice.cut_ps
             )
         elif kind == "recording":
-            opened = load_recording(key, path, progress)
+            opened = _load_recording(key, path, progress)
         else:
-            opened = load_samples(key, path, progress, self.choice)
+            opened = _load_samples(key, path, progress, self.choice)
         progress.give(book)
         progress.give(opened)
 

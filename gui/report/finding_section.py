@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from freezeframe.analyzers.contract import UNDETERMINED, Evidence, Finding, Row, Says
-from freezeframe.capture.time_text import format_ps
+from freezeframe.capture.time_text import format_ps, plain_time
 from freezeframe.gui.moments import Freeze
 from freezeframe.gui.plots.figures import Drawing
 from freezeframe.gui.report.advice import headline
@@ -22,7 +22,6 @@ from freezeframe.gui.report.comparison import (
 from freezeframe.gui.report.html import Html, element, join, table
 from freezeframe.gui.report.page_parts import fact_list
 from freezeframe.gui.text import confidence_digits, folder_name, shell_path
-from freezeframe.gui.typed_time import time_word
 
 
 def finding_headline(finding: Finding, freeze: Freeze | None, capture: Path | None = None) -> Html:
@@ -107,7 +106,7 @@ def _in_the_window(finding: Finding, capture: Path | None) -> Html:
     """Return the command that opens the desktop at a finding; nothing for one that has no time."""
     if capture is None or finding.t_ps is None:
         return Html("")
-    command = f"freezeframe open {shell_path(folder_name(capture))} --at {time_word(finding.t_ps)}"
+    command = f"freezeframe open {shell_path(folder_name(capture))} --at {plain_time(finding.t_ps).replace(' ', '')}"
     return element("p", "In the window: ", element("code", command))
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING
 
 from PyQt6.QtCore import Qt
 from PyQt6.QtWidgets import (
@@ -22,7 +23,6 @@ from PyQt6.QtWidgets import (
 
 from freezeframe.capture.errors import FreezeframeError
 from freezeframe.decoders.contract import Decoder, Option, OptionValue
-from freezeframe.decoders.guess.candidate import Candidate
 from freezeframe.decoders.registry import Registry
 from freezeframe.gui.desktop.decoder_choice import (
     bases_for,
@@ -33,6 +33,9 @@ from freezeframe.gui.desktop.decoder_choice import (
 )
 from freezeframe.gui.desktop.widgets import label_of, named, plain_label
 from freezeframe.gui.text import printable
+
+if TYPE_CHECKING:
+    from freezeframe.decoders.guess.candidate import Candidate
 
 _NONE = "(none)"
 

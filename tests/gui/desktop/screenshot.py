@@ -22,6 +22,7 @@ from freezeframe.emulator.target import EmulatorTarget
 from freezeframe.gui.desktop.start import check_desktop
 from freezeframe.gui.palette import ThemeName
 from tests.gui.desktop.captures import emulated
+from tests.gui.desktop.small_png import save_small
 
 if TYPE_CHECKING:
     from PyQt6.QtWidgets import QApplication
@@ -100,7 +101,7 @@ def save(app: QApplication, window: MainWindow, place: Path) -> None:
     until(app, lambda: time.monotonic() > settled_s and ready(window))
     screen = window.screen()
     shown = None if screen is None else screen.grabWindow(window.winId())
-    if shown is None or shown.isNull() or not shown.save(str(place), "PNG"):
+    if shown is None or shown.isNull() or not save_small(shown, place):
         raise OSError(f"{place}: no picture")
     window.close()
     sip.delete(window)

@@ -16,8 +16,9 @@ from freezeframe.capture.card.recording import Feature
 from freezeframe.capture.card.shipped import shipped_cards
 from freezeframe.capture.recorder.pull import pull
 from freezeframe.emulator.card_image import SERVED, CardImage, empty_recording
-from freezeframe.gui.desktop.export_selection import export_stretch, formats_for
+from freezeframe.gui.desktop.export_selection import export_stretch
 from freezeframe.gui.desktop.inspection import inspect_place
+from freezeframe.gui.desktop.menus import formats_for
 from freezeframe.gui.desktop.progress import Progress
 from freezeframe.gui.desktop.sources.opened import Opened, Place
 from freezeframe.gui.desktop.window import MainWindow
