@@ -15,7 +15,12 @@ from freezeframe.decoders.tap.event_log import entry_text
 from freezeframe.gui.moments import card_freeze
 from freezeframe.gui.tracks.analysis import intervals_tracks
 from freezeframe.gui.tracks.recording import Made, by_source
-from freezeframe.gui.tracks.slices import classes_by_appearance, rows_by_time, slices_of_rows
+from freezeframe.gui.tracks.slices import (
+    classes_by_appearance,
+    rows_by_time,
+    slices_of_rows,
+    words_of_rows,
+)
 from freezeframe.gui.tracks.tracks import IntervalTrack, SliceTrack, StateTrack, Track, state_roles
 
 _NOT_WORDS = ("SUM", "MARK", "TIME", "reserved")
@@ -99,23 +104,18 @@ def _words(key: str, name: str, source: str, table: pd.DataFrame) -> Iterator[Ma
     if not mine.any():
         return
     starts, data = table["t_ps"].to_numpy(), table["data"].to_numpy()
-    order = rows_by_time(starts, np.flatnonzero(mine).astype(np.int64))
-    begin = starts[order]
-    end = np.maximum(table["t_end_ps"].to_numpy()[order], begin)
-    # Where two are closer than they last (a clock that drifted), to the next.
-    end[:-1] = np.maximum(begin[:-1], np.minimum(end[:-1], begin[1:]))
-    classes, colour = classes_by_appearance(kinds[order])
+    classes, colour = classes_by_appearance(kinds)
     yield (
-        SliceTrack(
+        words_of_rows(
+            starts,
+            table["t_end_ps"].to_numpy(),
+            data,
+            np.flatnonzero(mine).astype(np.int64),
             key=f"{key}/words/{source}",
             name=f"{source} words",
             source=name,
-            t_ps=begin,
-            t_end_ps=end,
-            rows=order,
-            colour=colour,
+            columns={"colour": colour},
             classes=classes,
-            label=lambda item: f"{int(data[order[item]]) & (1 << 64) - 1:016x}",
             note=f"Every record of a word at {source}, lane 0, as read.",
         ),
         "words",

@@ -17,7 +17,7 @@ from freezeframe.decoders.trace.decode import Trace
 from freezeframe.decoders.trace.schema import ERROR
 from freezeframe.decoders.trace.views import event_texts
 from freezeframe.gui.tracks.lanes import split_lanes
-from freezeframe.gui.tracks.slices import MOST_CLASSES, rows_by_time, slices_of_rows
+from freezeframe.gui.tracks.slices import MOST_CLASSES, rows_by_time, slices_of_rows, words_of_rows
 from freezeframe.gui.tracks.tracks import (
     IntervalTrack,
     MarkTrack,
@@ -122,30 +122,21 @@ def packet_tracks(key: str, name: str, trace: Trace) -> Iterator[Made]:
 def _words(key: str, name: str, folder: CaptureFolder, trace: Trace) -> Iterator[Made]:
     table = trace.words
     kinds = [str(kind) for kind in table["kind"].cat.categories]
-    kind_codes, data = table["kind"].cat.codes.to_numpy(), table["data"].to_numpy()
+    kind_codes, data = table["kind"].cat.codes.to_numpy(np.uint8), table["data"].to_numpy()
     starts = table["t_ps"].to_numpy()
     for source, rows in by_source(table):
-        order = rows_by_time(starts, rows)
-        begin = starts[order]
-        end = begin + _cycle_ps(folder, source)
-        # A word lasts a cycle; where two are closer (a clock that drifted), to the next.
-        end[:-1] = np.maximum(begin[:-1], np.minimum(end[:-1], begin[1:]))
-
-        def label(item: int, order: Int64 = order) -> str:
-            return f"{int(data[order[item]]) & (1 << 64) - 1:016x}"
-
         yield (
-            SliceTrack(
+            words_of_rows(
+                starts,
+                starts + _cycle_ps(folder, source),
+                data,
+                rows,
                 key=f"{key}/words/{source}",
                 name=f"{source} words",
                 source=name,
-                t_ps=begin,
-                t_end_ps=end,
-                rows=order,
-                colour=kind_codes[order].astype(np.uint8),
+                columns={"colour": kind_codes},
                 classes=tuple(kinds),
                 roles=_WORD_ROLES[: len(kinds)] if len(kinds) == len(_WORD_ROLES) else (),
-                label=label,
                 note=f"Every word that was recorded at {source}, as read.",
                 coverage=trace.coverage.words(source),
             ),

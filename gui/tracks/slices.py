@@ -51,6 +51,29 @@ def slices_of_rows(
     )
 
 
+def words_of_rows(
+    t_ps: Int64,
+    t_end_ps: Int64,
+    data: npt.NDArray[Any],
+    rows: Int64,
+    **fields: Any,
+) -> SliceTrack:
+    """Return a track of words, written in hexadecimal; where two are closer than they last, the first ends early.
+
+    Clocks drift: a word that lasts a cycle may reach into the next one. The arguments are those of `slices_of_rows`.
+    """
+    made = slices_of_rows(
+        SliceTrack,
+        t_ps,
+        t_end_ps,
+        rows,
+        label=lambda row: f"{int(data[row]) & (1 << 64) - 1:016x}",
+        **fields,
+    )
+    made.t_end_ps[:-1] = np.maximum(made.t_ps[:-1], np.minimum(made.t_end_ps[:-1], made.t_ps[1:]))
+    return made
+
+
 def rows_by_time(t_ps: Int64, rows: Int64) -> Int64:
     """Return rows in order of time; also of a memory whose times go back."""
     mine = t_ps[rows]
