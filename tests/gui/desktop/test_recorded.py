@@ -6,6 +6,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from pytestqt.qtbot import QtBot
 
 from freezeframe.analyzers.wall_clock import WallClock
 from freezeframe.capture.counters.contract import Sample
@@ -16,8 +17,10 @@ from freezeframe.gui.desktop.sources.beside import place_by_clock
 from freezeframe.gui.desktop.sources.choice import kind_of
 from freezeframe.gui.desktop.sources.opened import Opened
 from freezeframe.gui.desktop.sources.recorded import load_recording
+from freezeframe.gui.desktop.window import MainWindow
 from freezeframe.gui.tracks.tracks import MarkTrack, SeriesTrack
 from tests.capture.counters.played import SECOND_NS, counter, gauge
+from tests.gui.desktop.conftest import wait_loaded
 
 COUNTERS = {"rx": counter("rx", "packets"), "level": gauge("level"), "still": counter("still")}
 
@@ -84,3 +87,20 @@ def test_a_recording_stands_beside_a_capture_where_the_wall_clocks_say(tmp_path:
     place_by_clock(opened, [capture])
     assert opened.offset_ps == 3 * 10**12
     assert "placed beside fault.ff by their wall clocks, right to 500 ms" in opened.remarks[-1]
+
+
+def test_a_recording_opens_in_the_window_beside_a_capture(
+    qtbot: QtBot, window: MainWindow, fault_capture: Path, tmp_path: Path
+) -> None:
+    loaded(tmp_path / "night.ffrec", [0, 1, 2], [0, 10, 30])
+    wait_loaded(qtbot, window, fault_capture)
+    key = wait_loaded(qtbot, window, tmp_path / "night.ffrec")
+    opened = window.workspace.sources[key]
+    assert opened.kind == "recording" and not window.trouble.text()
+    assert {t.name for t in window.timeline.tracks() if t.key.startswith(f"{key}/live/")} == {
+        "level",
+        "rx",
+    }
+    assert any(
+        "fault.ff" in remark for remark in opened.remarks
+    )  # where it stands beside it, or why nowhere
