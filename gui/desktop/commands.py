@@ -148,10 +148,17 @@ class Commands(QObject):
         registry = window.workspace.registry() if opened.kind == "samples" else None
 
         def work(progress: Progress) -> Exported:
-            return export_stretch(
-                opened, form, place, own, progress, registry=registry, specs=specs,
+            exported: Exported = export_stretch(
+                opened,
+                form,
+                place,
+                own,
+                progress,
+                registry=registry,
+                specs=specs,
                 choice=window.workspace.choice,
-            )  # fmt: skip
+            )
+            return exported  # fmt: skip
 
         def done(exported: Exported) -> None:
             counts = ", ".join(f"{count:,} {what}" for what, count in exported.wrote.counts.items())

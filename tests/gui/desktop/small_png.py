@@ -18,7 +18,7 @@ def save_small(shown: QPixmap, place: Path) -> bool:
     if bits is None:
         return False
     wide, high = image.width(), image.height()
-    pixels = np.frombuffer(bits.asarray(image.sizeInBytes()), np.uint32).reshape(high, wide)
+    pixels = np.frombuffer(bytes(bits.asarray(image.sizeInBytes())), np.uint32).reshape(high, wide)
     colours, place_of, counts = np.unique(pixels, return_inverse=True, return_counts=True)
     parts = np.stack([(colours >> shift) & 255 for shift in (16, 8, 0)], axis=1).astype(np.int32)
     kept = _palette(parts, counts)
