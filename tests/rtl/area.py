@@ -1,7 +1,7 @@
 """What the recorder costs: LUTs, flip-flops and block RAMs by Yosys, of each build and of what each option adds.
 
 ``python -m tests.rtl.area`` prints the tables of docs/rtl-area.md and writes them there, each between its markers,
-``builds``, ``options`` or ``card`` one of them; LiteScope 2024.12 is generated and synthesized in the same run.
+``builds``, ``options``, ``card`` or ``pcix`` one of them; LiteScope 2024.12 is generated and synthesized in the same run.
 LUTs are LUT1 to LUT6, shift registers, and RAM primitives by the LUTs each takes (7 Series libraries guide); inverters
 that only turn a clock or a reset, carry chains and wide multiplexers are not counted.
 """
@@ -239,7 +239,26 @@ def card_blocks() -> list[tuple[str, Area]]:
     return [(name, synthesize(top, parameters)) for name, top, parameters in CARD_BLOCKS]
 
 
-TABLES_OF = {"builds": _builds, "options": _options, "card": card_blocks}
+PCIX_BLOCKS: list[tuple[str, str]] = [
+    ("ff_nic_pcix, all of it", "ff_nic_pcix"),
+    ("initiator", "ff_nic_pcix_initiator"),
+    ("target", "ff_nic_pcix_target"),
+    ("completer: a block of writes, a split read", "ff_nic_pcix_completer"),
+    ("posted writes, 256 words", "ff_nic_pcix_writes"),
+    ("reads", "ff_nic_pcix_reads"),
+    ("configuration space", "ff_nic_pcix_config"),
+    ("driver's registers", "ff_nic_pcix_driver"),
+]
+
+
+def pcix_blocks() -> list[tuple[str, Area]]:
+    """Return what the PCI-X front end of the example card takes, and each of its parts alone."""
+    return [(name, synthesize(top)) for name, top in PCIX_BLOCKS]
+
+
+TABLES_OF = {
+    "builds": _builds, "options": _options, "card": card_blocks, "pcix": pcix_blocks,
+}  # fmt: skip
 
 
 def main(names: Sequence[str]) -> int:
@@ -247,7 +266,7 @@ def main(names: Sequence[str]) -> int:
     wrong = set(names) - set(TABLES_OF)
     if wrong:
         print(
-            f"area: {', '.join(sorted(wrong))}: write builds, options, card or nothing",
+            f"area: {', '.join(sorted(wrong))}: write builds, options, card, pcix or nothing",
             file=sys.stderr,
         )
         return 2

@@ -166,9 +166,9 @@ module ff_nic_pcix_completer (
     assign r_attr = {1'b0, message_q, message_q, 5'd0, id};
     // A message says what is left: class 2, index 0 (PCI-X 1.0b, table of Split Completion Message indices).
     wire [31:0] message = {4'd2, 8'd0, 1'b0, at_q[6:0], left_q[11:0]};
-    wire [4:0]  d_at = at_q[7:3] + d_word[4:0];
+    wire [4:0]  d_at = at_q[7:3] + (dword_q ? 5'd0 : d_word[4:0]);
     wire [63:0] pair = {high_words[d_at], low_words[d_at]};
-    assign d_data = message_q ? {message, message} : dword_q && at_q[2] ? {2{pair[63:32]}} : pair;
+    assign d_data = message_q ? {message, message} : dword_q ? {2{at_q[2] ? pair[63:32] : pair[31:0]}} : pair;
     wire unused = &{1'b0, d_word[9:5], s_attr[31:30], w_at[1:0]};
 endmodule
 `default_nettype wire
