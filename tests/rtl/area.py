@@ -1,7 +1,7 @@
 """What the recorder costs: LUTs, flip-flops and block RAMs by Yosys, of each build and of what each option adds.
 
-``python -m tests.rtl.area`` prints the tables of docs/rtl-area.md and writes them there, each between its markers,
-``builds``, ``options``, ``card`` or ``pcix`` one of them; LiteScope 2024.12 is generated and synthesized in the same run.
+``python -m tests.rtl.area`` prints the tables of docs/rtl-area.md and writes them there, each between its markers or
+one of ``builds``, ``options``, ``card``, ``pcix``; LiteScope 2024.12 is generated and synthesized in the same run.
 LUTs are LUT1 to LUT6, shift registers, and RAM primitives by the LUTs each takes (7 Series libraries guide); inverters
 that only turn a clock or a reset, carry chains and wide multiplexers are not counted.
 """
