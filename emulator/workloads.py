@@ -10,6 +10,8 @@ message is posted, comes from the seed.
 - io-head-tail: block I/O. A keeps requests open at B; each is data, a command, and the new tail of the queue as a
   message of its own. B answers with a completion and the new head of its queue.
 - io-pending-flags: the same, where command and completion say by a flag that they are to be processed.
+- one-way-SIZE, ping-pong-SIZE (SIZE as 8B or 64KiB): messages of one size, back to back, or each answered by one of its
+  size before the next is sent. The host's library breaks those above a packet's 4 KiB into segments of that size.
 
 A file that ends in ``.csv`` is a workload, too: each line is a message, ``time_ns,card,flow,size_B``.
 """
@@ -17,6 +19,7 @@ A file that ends in ``.csv`` is a workload, too: each line is a message, ``time_
 from __future__ import annotations
 
 import random
+import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
@@ -36,6 +39,9 @@ _IO_MESSAGES = 2  # of whole length in a request: 8 KiB
 _IO_WINDOW = 8  # requests that A keeps open
 _COMMAND_WORDS, _COMPLETION_WORDS, _POINTER_WORDS = 8, 2, 1
 _DATA, _QUEUE, _POINTER = 0x0100_0000, 0x0200_0000, 0x0300_0000  # addresses in the peer's memory
+
+MOST_MESSAGE_B = 1 << 20
+_SIZED = re.compile(r"(one-way|ping-pong)-([1-9][0-9]{0,6})(B|KiB)")
 
 Gaps = Iterator[tuple[int, Message]]
 
@@ -60,9 +66,11 @@ def workload_plan(profile: Profile, seed: int, run: int, name: str) -> Plan:
     Raises:
         InputError: there is none of that name; the message lists them. Or a line of a file is wrong.
     """
-    if name not in WORKLOADS and not name.endswith(".csv"):
+    sized = _SIZED.fullmatch(name)
+    if name not in WORKLOADS and not sized and not name.endswith(".csv"):
         raise InputError(
-            f"workload {name!r} does not exist; there are {', '.join(WORKLOADS)}, or a .csv file"
+            f"workload {name!r} does not exist; there are {', '.join(WORKLOADS)}, one-way-SIZE and ping-pong-SIZE (8B, "
+            "64KiB), or a .csv file"
         )
     hosts = []
     for side in ("A", "B"):
@@ -74,9 +82,46 @@ def workload_plan(profile: Profile, seed: int, run: int, name: str) -> Plan:
     a, b = hosts
     if name in WORKLOADS:
         WORKLOADS[name](a, b)
+    elif sized:
+        _of_one_size(name, sized, a, b)
     else:
         _from_file(Path(name), profile, hosts)
     return Plan((a, b), (Receiving(), Receiving()), name)
+
+
+def _of_one_size(name: str, said: re.Match[str], a: _Script, b: _Script) -> None:
+    pattern, count, unit = said.groups()
+    size_B = int(count) * (1024 if unit == "KiB" else 1)
+    if size_B % 8 or not 0 < size_B <= MOST_MESSAGE_B:
+        raise InputError(
+            f"workload {name!r}: a message is a multiple of 8 B up to {MOST_MESSAGE_B:,} B"
+        )
+
+    def segments(host: _Script) -> list[Message]:
+        whole, rest = divmod(size_B // 8, host.message_words)
+        sizes = [host.message_words] * whole + [rest] * bool(rest)
+        return [
+            _message(host, words, _DATA, notify=n == len(sizes) - 1)
+            for n, words in enumerate(sizes)
+        ]
+
+    def back_to_back() -> Gaps:
+        while True:
+            for segment in segments(a):
+                yield 0, replace(segment, flags=0)
+
+    def one_by_one() -> Gaps:
+        while True:
+            gap_ps = WAIT
+            for segment in segments(a):
+                yield gap_ps, segment
+                gap_ps = 0
+
+    if pattern == "one-way":
+        a.script = back_to_back
+    else:
+        a.script, a.window = one_by_one, 1
+        b.answers = lambda: segments(b)
 
 
 def _single(a: _Script, b: _Script) -> None:

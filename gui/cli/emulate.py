@@ -132,8 +132,9 @@ def run(
     check of the hardware finds, where you freeze: credit-too-coarse, interrupt-storm,
     interrupt-lost, short-transfers.
 
-    Profiles: forth, forth-uncombined, forth-combining, forth-coarse, forth-fine.
-    Workloads: single-8B, single-4KiB, pair-8B, stream-4KiB, io-head-tail, io-pending-flags.
+    Profiles: forth, forth-uncombined, forth-combining, forth-coarse, forth-fine, forth-pci66.
+    Workloads: single-8B, single-4KiB, pair-8B, stream-4KiB, io-head-tail, io-pending-flags,
+    one-way-SIZE, ping-pong-SIZE.
     Profile pci-sci is one card, with faults nwrite-response-confused, response-lost, packet-damaged,
     incoming-buffers-leak, page-not-exported, page-not-imported, and workloads mixed, single-4B,
     stream-64B, by-hand.

@@ -20,6 +20,10 @@ OutputOption = Annotated[
 MarkdownOption = Annotated[
     bool, typer.Option("--markdown", help="Print a table of Markdown: sci, end, acenic.")
 ]
+CurvesOption = Annotated[
+    bool,
+    typer.Option("--curves", help="The figures, not the numbers: forth, sci, end; -o DIR: as SVG."),
+]
 FailOption = Annotated[
     bool, typer.Option("--fail-on-difference", help="Exit with 1 when a number does not come out.")
 ]
@@ -32,6 +36,7 @@ def run(
     force: ForceOption = False,
     fail_on_difference: FailOption = False,
     markdown: MarkdownOption = False,
+    curves: CurvesOption = False,
     json: JsonOption = False,
 ) -> None:
     """Measure a paper's numbers and print them beside the paper's.
@@ -46,16 +51,23 @@ def run(
     'iwarp' needs no card: our stack and bare TCP speak over loopback in turns, and the ratios of the two
     stand beside the paper's. Rows with a hardware peer say that there is none.
 
+    With --curves the figures are drawn anew, as far as a paper's text says what is in them: FORTH 3 and 4, SCI 7
+    and 8, END 8 and 9. Points that the text gives, and what it says of the curves, stand beside ours.
+
     \b
     Examples:
       freezeframe reproduce forth
       freezeframe reproduce forth -o captures
       freezeframe reproduce forth --json
       freezeframe reproduce end
+      freezeframe reproduce sci --curves -o figures
       freezeframe reproduce all --json
     """
-    from freezeframe.gui.cli.work.reproduce import reproduce
+    from freezeframe.gui.cli.work.reproduce import reproduce, reproduce_curves
 
-    all_come_out = reproduce(paper, output, force=force, json=json, markdown=markdown)
+    if curves:
+        all_come_out = reproduce_curves(paper, output, force=force, json=json)
+    else:
+        all_come_out = reproduce(paper, output, force=force, json=json, markdown=markdown)
     if fail_on_difference and not all_come_out:
         raise typer.Exit(EXIT_FINDINGS)

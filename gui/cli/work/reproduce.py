@@ -13,6 +13,7 @@ from freezeframe.capture.errors import FreezeframeError, InputError
 from freezeframe.gui.cli.compiling import compile_notice
 from freezeframe.gui.cli.output import emit_json, progress_bar, table
 from freezeframe.gui.cli.work import reproduction_acenic as acenic
+from freezeframe.gui.cli.work import reproduction_curves as curves
 from freezeframe.gui.cli.work import reproduction_end as end
 from freezeframe.gui.cli.work import reproduction_sci as sci
 from freezeframe.gui.cli.work.reproduction import (
@@ -36,6 +37,7 @@ from freezeframe.gui.places import is_capture, refuse_evidence
 from freezeframe.gui.text import plural, printable
 
 _STAGES = {"sci": sci.ROWS, "end": end.ROWS, "acenic": acenic.ROWS}
+_FIGURES = {"forth": ("forth-3", "forth-4"), "sci": ("sci-7", "sci-8"), "end": ("end-8", "end-9")}
 _PAPERS = ("forth", *_STAGES, "iwarp")
 
 
@@ -79,6 +81,46 @@ def reproduce(
     if json:
         emit_json({"papers": documents} if paper == "all" else documents[0])
     return fine
+
+
+def reproduce_curves(paper: str, output: Path | None, *, force: bool, json: bool) -> bool:
+    """Draw the figures of a paper, or of all, beside what its text says of them; return whether all agree that can.
+
+    Raises:
+        InputError: the paper has no figure that its text tells of, or the pictures cannot be written there.
+    """
+    if paper not in (*_FIGURES, "all"):
+        raise InputError(
+            f"--curves: there are figures of {', '.join(_FIGURES)}, and all; not of {paper!r}"
+        )
+    if output is not None:
+        refuse_evidence(output)
+        if output.exists() and not output.is_dir():
+            raise InputError(f"{output}: is a file; -o names the directory for the pictures")
+        there = [path for path in _pictures(output, paper) if path.exists()]
+        if there and not force:
+            raise InputError(f"{there[0]}: stands there from an earlier run; --force replaces it")
+    figures: list[curves.Figure] = []
+    with tempfile.TemporaryDirectory(prefix="freezeframe-reproduce-") as hidden, compile_notice():
+        for name in _FIGURES if paper == "all" else (paper,):
+            if name == "forth":
+                with progress_bar(name, "runs") as update:
+                    figures += curves.forth_figures(Path(hidden), update)
+            else:
+                figures += (curves.sci_figures if name == "sci" else curves.end_figures)(Bench())
+    written = [] if output is None else curves.write_pictures(figures, output)
+    if json:
+        emit_json({"figures": [figure.to_json() for figure in figures]})
+    else:
+        print("\n\n\n".join(figure.text() for figure in figures))
+        if written:
+            print(f"\nThe pictures are in {printable(output)}.")
+    return all(figure.agrees for figure in figures)
+
+
+def _pictures(output: Path, paper: str) -> list[Path]:
+    wanted = _FIGURES.values() if paper == "all" else (_FIGURES[paper],)
+    return [output / f"{key}.svg" for keys in wanted for key in keys]
 
 
 def _stages(name: str, *, show: bool, markdown: bool) -> tuple[dict[str, Any], bool]:

@@ -42,7 +42,7 @@ def _both(bench: Bench, size_B: int) -> float:
     return bench.gain(_at("cim250", size_B, 2), _at("cim250-both", size_B, 2))
 
 
-def _period_us(bench: Bench, size_B: int, depth: int, profile: str = "cim250") -> float:
+def period_us(bench: Bench, size_B: int, depth: int, profile: str = "cim250") -> float:
     """Return the time of a message once the pipeline is full."""
     done = bench.run(profile, size_B=size_B, depth=depth).world.messages["done"]
     half = len(done) // 2
@@ -50,7 +50,7 @@ def _period_us(bench: Bench, size_B: int, depth: int, profile: str = "cim250") -
 
 
 def _period(size_B: int, depth: int, profile: str = "cim250") -> Callable[[Bench], float]:
-    return lambda bench: _period_us(bench, size_B, depth, profile)
+    return lambda bench: period_us(bench, size_B, depth, profile)
 
 
 def _t_d_us(size_B: int) -> float:
@@ -63,15 +63,18 @@ def _t_f_us(size_B: int) -> float:
     return 1350 + math.ceil(size_B / 2048) * 79.75
 
 
-def _equation_2(size_B: int) -> float:
+def equation_2(size_B: int) -> float:
+    """Return the time of a message at depth 1, us."""
     return 1280 + _t_d_us(size_B) + _t_f_us(size_B)
 
 
-def _equation_5(size_B: int) -> float:
+def equation_5(size_B: int) -> float:
+    """Return the time of a message at depth 2, us."""
     return max(_t_d_us(size_B), 1350 / 3) + _t_f_us(size_B) - 1350 / 3
 
 
-def _equation_6(size_B: int) -> float:
+def equation_6(size_B: int) -> float:
+    """Return the time of a message with two banks, us."""
     return max(_t_d_us(size_B), _t_f_us(size_B))
 
 
@@ -86,17 +89,17 @@ def _useful(bench: Bench, profile: str, offered: int) -> float:
 
 ROWS: tuple[Row, ...] = (
     *(
-        Row(f"equation-2-{size}", f"fig. 8, depth 1: equation (2), {size:,} B", (_equation_2(size),) * 2, "us", "emerges",
+        Row(f"equation-2-{size}", f"fig. 8, depth 1: equation (2), {size:,} B", (equation_2(size),) * 2, "us", "emerges",
             _period(size, 1), "host, DMA and FC one after the other: one token")
         for size in (64, 1024, 4096, 65_536)
     ),
     *(
-        Row(f"equation-5-{size}", f"fig. 8, depth 2: equation (5), {size:,} B", (_equation_5(size),) * 2, "us", "emerges",
+        Row(f"equation-5-{size}", f"fig. 8, depth 2: equation (5), {size:,} B", (equation_5(size),) * 2, "us", "emerges",
             _period(size, 2), "FC preempts DMA on the memory bus, but for the first third of F_o")
         for size in (4096, 16_384, 65_536)
     ),
     *(
-        Row(f"equation-6-{size}", f"fig. 9(b), two banks: equation (6), {size:,} B", (_equation_6(size),) * 2, "us", "emerges",
+        Row(f"equation-6-{size}", f"fig. 9(b), two banks: equation (6), {size:,} B", (equation_6(size),) * 2, "us", "emerges",
             _period(size, 2, "cim250-dual"), "the slower of DMA and FC alone decides")
         for size in (64, 16_384, 65_536)
     ),
@@ -123,13 +126,13 @@ ROWS: tuple[Row, ...] = (
         "interrupts take the processor; the stack's queue overflows", said="falls to zero"),
     Row("livelock-backoff", "the same with interface back-off", (95, 300), "% of its best", "emerges",
         lambda bench: _useful(bench, "livelock-backoff", 160_000), "no interrupt while the stack has work; the adapter's ring overflows", said="no livelock"),
-    Row("contradiction-5", "equation (5) at 1 KB: below half of (2), us", None, "us", "contradiction", lambda bench: _period_us(bench, 1024, 2),
-        f"(5) gives {_equation_5(1024):,.0f}, less than {_equation_2(1024) / 2:,.0f}: two messages under way cannot be faster"),
+    Row("contradiction-5", "equation (5) at 1 KB: below half of (2), us", None, "us", "contradiction", lambda bench: period_us(bench, 1024, 2),
+        f"(5) gives {equation_5(1024):,.0f}, less than {equation_2(1024) / 2:,.0f}: two messages under way cannot be faster"),
     Row("contradiction-6", "equation (6) at 4 KB: below half of (2), us", None, "us", "contradiction",
-        lambda bench: _period_us(bench, 4096, 2, "cim250-dual"),
-        f"(6) gives {_equation_6(4096):,.0f}, less than {_equation_2(4096) / 2:,.0f}; depth 3 gets there"),
+        lambda bench: period_us(bench, 4096, 2, "cim250-dual"),
+        f"(6) gives {equation_6(4096):,.0f}, less than {equation_2(4096) / 2:,.0f}; depth 3 gets there"),
     Row("contradiction-6-gain", "two banks by (6)/(5) at 4 KB", None, "%", "contradiction", lambda bench: _dual(bench, 4096),
-        f"the equations give {100 * (_equation_5(4096) / _equation_6(4096) - 1):.0f} %, the text at most 28 %"),
+        f"the equations give {100 * (equation_5(4096) / equation_6(4096) - 1):.0f} %, the text at most 28 %"),
     Row("contradiction-small", "two banks by (6)/(5), small (256 B)", None, "%", "contradiction", lambda bench: _dual(bench, _SMALL),
         "the equations give 0 %, the text about 8 %"),
     Row("contradiction-fast", "simpler interface, depth 1, 64 KB", None, "%", "contradiction", lambda bench: _fast(bench, _LARGE),

@@ -33,13 +33,14 @@ def _saved_cycles(bench: Bench, **settings: Any) -> float:
     return (_latency_us(bench) - _latency_us(bench, **settings)) * 1000 / _CYCLE_NS
 
 
-def _stream_MBps(bench: Bench, **settings: Any) -> float:
+def stream_MBps(bench: Bench, **settings: Any) -> float:
+    """Return the bandwidth of blocks of 64 bytes back to back."""
     return (
         bench.run("pci-sci", **_STREAM, messages=4000, **settings).throughput_MBps * 1e6 / (1 << 20)
     )
 
 
-def _block_MBps(bench: Bench, size_B: int) -> float:
+def block_MBps(bench: Bench, size_B: int) -> float:
     """Return the bandwidth of ping-pong blocks: a block by the time until the last of it is there."""
     return size_B / _latency_us(bench, size_B=size_B, messages=20) * 1e6 / (1 << 20)
 
@@ -52,13 +53,13 @@ ROWS: tuple[Row, ...] = (
     Row("latency", "the same in time", (2.67, 2.67), "us", "fit", _latency_us, "33 MHz", fitted=_CYCLES),
     Row("software", "software latency: slightly more than 3 us", (3.0, 3.3), "us", "read back", lambda bench: _latency_us(bench, software_us=0.4),
         "a few tenths of the hosts, 0.4 here"),
-    Row("bandwidth", "bandwidth at 16 cycles for 64 B", (127, 127), "MB/s", "emerges", _stream_MBps,
+    Row("bandwidth", "bandwidth at 16 cycles for 64 B", (127, 127), "MB/s", "emerges", stream_MBps,
         "the longest stage: the PCI master's 7 cycles, an address, 8 words"),
     Row("bandwidth-better", "bandwidth at 13-14 cycles for 64 B: around 150", (150, 150), "MB/s", "read back",
-        lambda bench: _stream_MBps(bench, master_cycles=4.5), "a master that prepares in 4.5 cycles; then the EPU is next", about=True),
-    Row("measured", "fig. 8: measured peak of writes", (116, 116), "MB/s", "emerges", _stream_MBps,
+        lambda bench: stream_MBps(bench, master_cycles=4.5), "a master that prepares in 4.5 cycles; then the EPU is next", about=True),
+    Row("measured", "fig. 8: measured peak of writes", (116, 116), "MB/s", "emerges", stream_MBps,
         "the chipset does not always make whole bursts (paper); here it does", about=True),
-    Row("ping-pong-8k", "fig. 8: ping-pong of 8 KB blocks", (116, 116), "MB/s", "emerges", lambda bench: _block_MBps(bench, 8192),
+    Row("ping-pong-8k", "fig. 8: ping-pong of 8 KB blocks", (116, 116), "MB/s", "emerges", lambda bench: block_MBps(bench, 8192),
         "128 packets behind each other, and the latency once", about=True),
     Row("no-bridge", "without the PCI-PCI bridge: cycles saved", (13, 13), "cycles", "emerges", lambda bench: _saved_cycles(bench, bridge=0),
         "phases A (5) and I (8)"),
