@@ -77,6 +77,13 @@ def _transactions(card: CardFile, where: Where, said: Transactions) -> Iterator[
                 (*where, "refused"),
                 f"transactions {name}: refused: {_nearest('event', event, card.event)}",
             )
+    named = [said.taken, said.returned, said.timed_out, said.busy, *said.refused]
+    for event in dict.fromkeys(named):
+        if event in card.event and not card.event[event].value:
+            yield (
+                where,
+                f"transactions {name}: event {event} is logged without a value, so without an ID",
+            )
     if bool(said.taken) != bool(said.returned):
         yield (*where, "taken"), f"transactions {name}: taken and returned belong together"
     if bool(said.status) != bool(said.good):

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import random
+from dataclasses import replace
+
 import pytest
 
 from freezeframe.analyzers.card.explain import explain_card
@@ -9,7 +12,7 @@ from freezeframe.analyzers.card.transactions import run, tracked
 from freezeframe.analyzers.card.view import CardView
 from freezeframe.capture.card.elaborated import elaborate
 from freezeframe.capture.card.reading import parse_card
-from freezeframe.capture.card.recording import CardRecording, Feature, RecordedClock
+from freezeframe.capture.card.recording import CardRecording, Feature, RecordedClock, RecordedTap
 from freezeframe.decoders.tap.event_log import LogKind
 from freezeframe.emulator.card_memory import LogMemory, TapMemory
 
@@ -188,3 +191,26 @@ def test_a_card_without_transactions_says_what_it_lacks() -> None:
     assert run(CardView.of(made)).notes == (
         "A: could not be asked: needs [transactions] in the card file",
     )
+
+
+@pytest.mark.parametrize("seed", range(25))
+def test_memories_of_any_content_are_explained_without_an_error(seed: int) -> None:
+    chance = random.Random(seed)
+    made = recording(
+        HEALTHY + "|60 taken 7|61 out ask 7|70 no_room 7|80 back answer 7 bad|90 m 0 1|95 late 7"
+    )
+    taps = {name: _damaged(tap, chance) for name, tap in made.taps.items()}
+    assert made.log is not None
+    broken = replace(made, taps=taps, log=_damaged(made.log, chance))
+    for finding in explain_card(broken).findings:
+        assert finding.evidence
+    run(CardView.of(broken))
+
+
+def _damaged(tap: RecordedTap, chance: random.Random) -> RecordedTap:
+    """Return a memory of which some bytes are others, and the pointer may be anywhere."""
+    lanes = tuple(lane.copy() for lane in tap.lanes)
+    for lane in lanes:
+        for _ in range(chance.randrange(40)):
+            lane[chance.randrange(16), chance.randrange(9)] = chance.randrange(256)
+    return replace(tap, lanes=lanes, write_ptr=chance.randrange(20), wrapped=chance.random() < 0.3)

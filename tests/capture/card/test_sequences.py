@@ -84,6 +84,7 @@ def test_a_file_that_names_what_is_there_is_a_card() -> None:
         ('taken = "begun"', 'taken = "begin"', "transactions t: taken: there is no event 'begin'; did you mean begun?"),
         ('status = "status"', 'status = "status"\napart = { queue = ["x"] }',
          "transactions t: apart: there is no field 'queue'; there is id, kind, status"),
+        ('taken = "begun"', 'taken = "bare"', "transactions t: event bare is logged without a value, so without an ID"),
         ('busy = ["idle"]', 'busy = ["idel"]', "states m: after: there is no state 'idel'; did you mean idle?"),
         ('end = "over"', 'end = "bare"',
          "way w: event bare is logged without a value, by which its message would be known"),
