@@ -105,7 +105,9 @@ def _points(path: str | Path, wave: _Wave) -> Iterator[npt.NDArray[np.float64]]:
         numbers = np.fromfile(path, wave.kind, count, offset=wave.at_B + first * wave.kind.itemsize)
         if len(numbers) < count:
             raise CaptureFormatError(f"{path}: became shorter while it was read")
-        yield (zero + step * (numbers.astype(np.float64) - offset)).reshape(-1, 1)
+        with np.errstate(invalid="ignore", over="ignore"):  # points that are no numbers stay so
+            level = zero + step * (numbers.astype(np.float64) - offset)
+        yield level.reshape(-1, 1)
 
 
 def _parsed(path: str | Path) -> _Wave:

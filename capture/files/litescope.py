@@ -79,7 +79,12 @@ def read_edges(
             "clock of the scope"
         )
     place = {name: bit for bit, name in enumerate(chosen)}
-    wanted = [signal for signal in signals if set(bit_names(signal, signal.name)) & set(chosen)]
+    wanted = [
+        signal
+        for signal in signals
+        # One that is too wide may have a bit of the name of another signal.
+        if signal.width <= MAX_SIGNAL_BITS and set(bit_names(signal, signal.name)) & set(chosen)
+    ]
     merger = ChangeMerger(chosen, header.samplerate_hz or NO_RATE, header.buses)
     rows = unknowns = 0
     numbers = _csv(path, signals, wanted) if _is_csv(lines) else _json(path, wanted)

@@ -266,13 +266,25 @@ def table(tallies: Mapping[str, Tally], covered: Mapping[str, str], place: Path)
             f"| {name} | {tally.executions:,} | {tally.structured:,} | {tally.refused:,} | {corpus} | {covered[name]} "
             f"| {tally.slow} | {len(tally.crashes)} | {tally.most_MB} |"
         )
-    sums = [
-        sum(getattr(t, what) for t in tallies.values())
-        for what in ("executions", "structured", "refused", "slow")
-    ]
-    crashes = sum(len(t.crashes) for t in tallies.values())
-    lines.append(f"| all | {sums[0]:,} | {sums[1]:,} | {sums[2]:,} | | | {sums[3]} | {crashes} | |")
-    return "\n".join(lines)
+    return "\n".join([*lines, _sums(lines[2:])])
+
+
+def merged(page: str, text: str) -> str:
+    """Return a table in which the parsers of a run have its rows, the others those of the page; the sums anew."""
+    head, rows = text.splitlines()[:2], {}
+    for line in (*page.splitlines(), *text.splitlines()):
+        cells = [cell.strip() for cell in line.strip("|").split("|")]
+        if cells[0] in PARSERS:
+            rows[cells[0]] = line
+    ordered = [rows[name] for name in PARSERS if name in rows]
+    return "\n".join([*head, *ordered, _sums(ordered)])
+
+
+def _sums(rows: Sequence[str]) -> str:
+    """Return the last row: the sums of executions, structured, refused, slow and crashes."""
+    cells = [[cell.strip() for cell in row.strip("|").split("|")] for row in rows]
+    sums = [sum(int(row[at].replace(",", "")) for row in cells) for at in (1, 2, 3, 6, 7)]
+    return f"| all | {sums[0]:,} | {sums[1]:,} | {sums[2]:,} | | | {sums[3]} | {sums[4]} | |"
 
 
 def main() -> int:
@@ -298,8 +310,8 @@ def main() -> int:
     print(text)
     if asked.write:
         begin, _, rest = PAGE.read_text().partition(f"{MARK}\n")
-        end = rest.partition(f"{MARK}\n")[2]
-        PAGE.write_text(f"{begin}{MARK}\n\n{text}\n\n{MARK}\n{end}")
+        before, _, end = rest.partition(f"{MARK}\n")
+        PAGE.write_text(f"{begin}{MARK}\n\n{merged(before, text)}\n\n{MARK}\n{end}")
     crashes = [f"{name}: {crash}" for name, tally in tallies.items() for crash in tally.crashes]
     for crash in crashes:
         print(crash)

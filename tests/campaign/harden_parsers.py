@@ -6,7 +6,6 @@ import io
 import json
 import random
 import socket
-import struct
 import tempfile
 import threading
 import zipfile
@@ -25,6 +24,7 @@ from freezeframe.capture.counters.recorded import Recorded
 from freezeframe.capture.errors import FreezeframeError
 from freezeframe.capture.files.choice import SourceChoice
 from freezeframe.capture.files.source import ReadSettings
+from freezeframe.capture.files.threshold import Threshold
 from freezeframe.capture.folder import CaptureFolder
 from freezeframe.capture.folder.manifest import manifest_digest, manifest_text, sha256
 from freezeframe.capture.folder.one_file import files_below, pack, place_of
@@ -41,12 +41,12 @@ from freezeframe.capture.targets.uartbone_codec import next_command
 from freezeframe.decoders.host.table import events_alone
 from freezeframe.decoders.query import ExpressionError, matching
 from freezeframe.gui.metrics.http import MetricsServer
+from tests.campaign import harden_files as made
 from tests.gui.made_capture import made_capture
 
 ALLOWED: tuple[type[Exception], ...] = (FreezeframeError, ExpressionError, Malformed)
 
-Mutate = Callable[[bytes], bytes]
-Structured = Callable[[random.Random, bytes, Mutate], bytes]
+Structured = Callable[[random.Random, bytes, made.Mutate], bytes]
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,11 +82,18 @@ def _file(name: str, data: bytes) -> Path:
     return path
 
 
-def _samples(name: str, format: str | None = None) -> Callable[[bytes], object]:
+_ANALOG = {"": Threshold(0.5, 0.25)}  # or nothing of an analog channel is read
+
+
+def _samples(
+    name: str, format: str | None = None, *, most: int = 1 << 22
+) -> Callable[[bytes], object]:
+    """Return what reads a file's first channels; ``most``: samples, which files of times have many of."""
+
     def run(data: bytes) -> object:
         path = _file(name, data)
         choice = SourceChoice(format=format)
-        opened = choice.open(path, ReadSettings(max_samples=1 << 22))
+        opened = choice.open(path, ReadSettings(max_samples=most, thresholds=_ANALOG))
         names = opened.header.channels[:8]
         return len(list(opened.read(names))) if names else 0
 
@@ -94,14 +101,14 @@ def _samples(name: str, format: str | None = None) -> Callable[[bytes], object]:
 
 
 def _zip(members: dict[str, bytes]) -> bytes:
-    made = io.BytesIO()
-    with zipfile.ZipFile(made, "w", zipfile.ZIP_DEFLATED) as archive:
+    packed = io.BytesIO()
+    with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as archive:
         for name, data in members.items():
             archive.writestr(name, data)
-    return made.getvalue()
+    return packed.getvalue()
 
 
-def _in_archive(rng: random.Random, data: bytes, mutate: Mutate) -> bytes:
+def _in_archive(rng: random.Random, data: bytes, mutate: made.Mutate) -> bytes:
     """Change one member, and pack it again with the right checksum and sizes."""
     try:
         with zipfile.ZipFile(io.BytesIO(data)) as archive:
@@ -124,22 +131,6 @@ _VCD = (
     b'$upscope $end\n$enddefinitions $end\n#0\n0!\nb00000000 "\n#5\n1!\n#10\n0!\nb10101010 "\n#15\n1!\nbx "\n#20\n0!\n'
 )
 _CSV = b"time [s],a,b\n0.0,0,1\n0.000001,1,1\n0.000002,0,0\n0.000005,1,0\n"
-_LITESCOPE = b'{"a": [0, 1, 1, 0], "b": [3, 3, 255, 0]}'
-_SALEAE = (
-    b"<SALEAE>"
-    + struct.pack("<iiIdddQ", 0, 0, 0, 0.0, 1.0, 0.0, 3)[:0]
-    + struct.pack("<ii", 0, 0)
-    + struct.pack("<IddQ", 0, 0.0, 1.0, 3)
-    + struct.pack("<3d", 0.1, 0.2, 0.7)
-)
-_WAV = (
-    b"RIFF\x2c\0\0\0WAVEfmt \x10\0\0\0\1\0\1\0\x40\x1f\0\0\x40\x1f\0\0\1\0\x08\0data\x08\0\0\0"
-    b"\x80\xff\x00\x80\xff\x00\x80\xff"
-)
-_ISF = (
-    b':WFMPRE:BYT_NR 1;BIT_NR 8;ENCDG BIN;BN_FMT RI;BYT_OR MSB;NR_PT 4;WFID "Ch1";PT_FMT Y;XINCR 1E-6;PT_OFF 0;'
-    b'XZERO 0;XUNIT "s";YMULT 0.04;YZERO 0;YOFF 0;YUNIT "V";:CURVE #14abcd'
-)
 _HOST = (
     b"          <idle>-0     [001] d.h.   100.000123: irq_handler_entry: irq=42 name=nic0\n"
     b"[  100.000200] mlx5_core 0000:03:00.0: up\nW 4 100.000300 1 0xfebc0010 0x1 0x0 0\n# tracer: nop\n"
@@ -190,7 +181,7 @@ def _sealed(data: bytes) -> bytes:
         return data
 
 
-def _changed_manifest(rng: random.Random, data: bytes, mutate: Mutate) -> bytes:
+def _changed_manifest(rng: random.Random, data: bytes, mutate: made.Mutate) -> bytes:
     """Change values of a manifest, anywhere in it, and seal it."""
     try:
         manifest = json.loads(data)
@@ -250,7 +241,7 @@ def _records_run(data: bytes) -> object:
             (folder / file).write_bytes(files[file])
 
 
-def _whole_records(rng: random.Random, data: bytes, mutate: Mutate) -> bytes:
+def _whole_records(rng: random.Random, data: bytes, mutate: made.Mutate) -> bytes:
     """Change kinds, times and order of whole records."""
     records = [bytearray(data[at : at + 9]) for at in range(0, len(data) - 8, 9)]
     for _ in range(rng.choice((1, 3, 20))):
@@ -298,7 +289,7 @@ def _journal_run(data: bytes) -> object:
     return sum(table.num_rows for table in recorded.tables()), len(recorded.missing)
 
 
-def _whole_frames(rng: random.Random, data: bytes, mutate: Mutate) -> bytes:
+def _whole_frames(rng: random.Random, data: bytes, mutate: made.Mutate) -> bytes:
     """Change payloads and put them into frames that are right."""
     payloads = [part[16:] for part in data.split(b"\xf5FFJ")[1:]] or [b"{}"]
     at = rng.randrange(len(payloads))
@@ -322,7 +313,7 @@ def _cards() -> Sequence[bytes]:
     return [path.read_bytes() for path in sorted(folder.glob("*.toml"))[:3]]
 
 
-def _other_values(rng: random.Random, data: bytes, mutate: Mutate) -> bytes:
+def _other_values(rng: random.Random, data: bytes, mutate: made.Mutate) -> bytes:
     """Put what stands behind one ``=`` or between two blanks behind another."""
     lines = data.split(b"\n")
     for _ in range(rng.choice((1, 2, 4))):
@@ -379,6 +370,7 @@ def _http(data: bytes) -> object:
 
 
 _FILES = "capture/files/"
+_TIMES = 1 << 50
 PARSERS: dict[str, Parser] = {
     parser.name: parser
     for parser in (
@@ -401,13 +393,16 @@ PARSERS: dict[str, Parser] = {
                _samples("x.sr"), (f"{_FILES}sigrok_sr.py", f"{_FILES}sigrok_header.py", f"{_FILES}_zip_members.py"),
                _in_archive, cost=10, heavy=True),
         Parser("vcd", lambda: (_VCD,), _samples("x.vcd"), (f"{_FILES}vcd.py",), _other_values, cost=10, heavy=True),
-        Parser("csv", lambda: (_CSV,), _samples("x.csv"), (f"{_FILES}csv_table.py", f"{_FILES}csv_sniff.py"),
-               _other_values, cost=10, heavy=True),
-        Parser("litescope", lambda: (_LITESCOPE,), _samples("x.json", "litescope"), (f"{_FILES}litescope.py",),
+        Parser("csv", lambda: (_CSV,), _samples("x.csv", most=_TIMES),
+               (f"{_FILES}csv_table.py", f"{_FILES}csv_sniff.py"), _other_values, cost=10, heavy=True),
+        Parser("litescope", lambda: made.LITESCOPE, _samples("x.dump", "litescope"), (f"{_FILES}litescope.py",),
+               made.litescope, cost=10, heavy=True),
+        Parser("saleae", lambda: made.SALEAE, _samples("one.bin", most=_TIMES), (f"{_FILES}saleae.py",), made.saleae,
                cost=10, heavy=True),
-        Parser("saleae", lambda: (_SALEAE,), _samples("digital_0.bin"), (f"{_FILES}saleae.py",), cost=10, heavy=True),
-        Parser("wav", lambda: (_WAV,), _samples("x.wav"), (f"{_FILES}wav.py",), cost=10, heavy=True),
-        Parser("isf", lambda: (_ISF,), _samples("x.isf"), (f"{_FILES}isf.py",), cost=10, heavy=True),
+        Parser("wav", lambda: made.WAV, _samples("x.wav"), (f"{_FILES}wav.py", f"{_FILES}levels.py"), made.wav,
+               cost=10, heavy=True),
+        Parser("isf", lambda: made.ISF, _samples("x.isf"), (f"{_FILES}isf.py", f"{_FILES}levels.py"), made.isf,
+               cost=10, heavy=True),
         Parser("binary", lambda: (bytes(range(200)),), _samples("x.bin", "binary:channels=9,rate=1000000"),
                (f"{_FILES}raw_binary.py",), cost=10, heavy=True),
         Parser("manifest", _manifest_seed, _folder_run, ("folder/reader.py", "folder/raw_files.py"), _changed_manifest,

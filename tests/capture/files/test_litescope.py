@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
@@ -65,6 +66,16 @@ def test_signals_wider_than_64_bits_are_refused_by_name_and_the_others_read(tmp_
     assert pairs(read(path)) == [(0, 1)]
     with pytest.raises(InputError, match="b cannot be read: it has 72 bits"):
         read(path, ["b"])
+
+
+def test_a_bit_of_a_signal_that_is_too_wide_may_have_the_name_of_another_signal(
+    tmp_path: Path,
+) -> None:
+    path = tmp_path / "dump.json"
+    path.write_text(json.dumps({"b": [1 << 70, 0], "b[0]": [0, 1]}))
+    header = read_header(path)
+    assert (header.channels, list(header.refused)) == (("b[0]",), ["b"])
+    assert pairs(join(list(read_edges(path)))) == [(0, 0), (1, 1)]
 
 
 def test_the_other_tables_are_not_taken_for_dumps(tmp_path: Path) -> None:
