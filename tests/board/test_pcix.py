@@ -217,6 +217,29 @@ def test_however_the_bridge_answers_no_rule_is_broken_and_no_word_lost(
         assert any(row[column] == value for row in rows), column
 
 
+def test_words_that_a_card_leaves_out_behind_a_retry_are_missing_on_its_bus(tmp_path: Path) -> None:
+    """The fault split-retry-mishandled is the card's own: the bus is without a violation, and shows what went wrong."""
+    waves(
+        tmp_path, 400, "--fault", "split-retry-mishandled", "--seed", "2", "--bridge", "retries=0.2"
+    )
+    bus = decode_bus(tmp_path / "card_a.vcd")
+    assert bus.errors == []
+    wanted = [src + 8 * place for src, _, words, _ in bus.descriptors for place in range(words)]
+    read = [address for address, _ in bus.read]
+    first = next(n for n, pair in enumerate(zip(read, wanted, strict=False)) if pair[0] != pair[1])
+    left_out = (read[first] - wanted[first]) // 8
+    assert 1 <= left_out <= 7
+    asked = [
+        row
+        for row in bus.rows
+        if row["command"] == "memory-read-block" and row["requester"] == CARD
+    ]
+    at = next(n for n, row in enumerate(asked) if int(row["address"]) == read[first])
+    before = asked[at - 1]
+    assert (int(before["address"]), before["termination"]) == (wanted[first], "retry")
+    assert before["byte_count"] - asked[at]["byte_count"] == 8 * left_out
+
+
 def test_behind_an_abort_a_card_makes_up_no_word_and_goes_on_where_its_driver_says(
     tmp_path: Path,
 ) -> None:
