@@ -11,6 +11,7 @@ import pytest
 from freezeframe.gui.cli.work import reproduction_curves as curves
 from freezeframe.gui.cli.work.reproduction import Experiment, figure, run_experiment
 from freezeframe.gui.cli.work.reproduction_curves import Point
+from freezeframe.gui.cli.work.reproduction_forth_curves import payload_MBps
 from freezeframe.gui.cli.work.reproduction_stages import Bench
 from tests.gui.cli import run_inside
 
@@ -95,7 +96,7 @@ def test_one_way_and_ping_pong_of_segments_are_measured_from_captures(tmp_path: 
             60,
         )
         run = run_experiment(experiment, tmp_path / f"{pattern}.ff")
-        rates[pattern] = curves._payload_MBps(run, 16_384)
+        rates[pattern] = payload_MBps(run, 16_384)
     assert 0.9 * 596 < rates["one-way"] < 596
     assert 2 * rates["ping-pong"] < rates["one-way"]
 

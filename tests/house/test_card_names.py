@@ -30,6 +30,7 @@ MAY = {
     "decoders/bus/pcix_tables.py": "parity errors of a PCI-X bus",
     "analyzers/credits/tables.py": "columns of its own table",
     "gui/cli/work/reproduction_forth.py": "measures what a paper says of this very card",
+    "gui/cli/work/reproduction_forth_curves.py": "runs the emulated pair of this very card, as reproduction_forth.py",
     "gui/cli/work/what_if_card.py": "runs the emulated pair of this very card until enough packets are sent",
 }
 

@@ -25,6 +25,7 @@ from freezeframe.gui.cli.work.reproduction import (
     run_experiment,
 )
 from freezeframe.gui.cli.work.reproduction_forth import EXPERIMENTS, QUANTITIES
+from freezeframe.gui.cli.work.reproduction_forth_curves import forth_figures
 from freezeframe.gui.cli.work.reproduction_iwarp import reproduce_iwarp
 from freezeframe.gui.cli.work.reproduction_stages import (
     Bench,
@@ -105,7 +106,7 @@ def reproduce_curves(paper: str, output: Path | None, *, force: bool, json: bool
         for name in _FIGURES if paper == "all" else (paper,):
             if name == "forth":
                 with progress_bar(name, "runs") as update:
-                    figures += curves.forth_figures(Path(hidden), update)
+                    figures += forth_figures(Path(hidden), update)
             else:
                 figures += (curves.sci_figures if name == "sci" else curves.end_figures)(Bench())
     written = [] if output is None else curves.write_pictures(figures, output)

@@ -6,7 +6,7 @@ of its own worked out; a claim is what the text says of a curve, measured on our
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
@@ -17,7 +17,6 @@ from freezeframe.analyzers.card.view import CardView
 from freezeframe.capture.errors import InputError
 from freezeframe.emulator.sci.record import run_bridge
 from freezeframe.gui.cli.output import table
-from freezeframe.gui.cli.work.reproduction import Experiment, Run, figure, run_experiment
 from freezeframe.gui.cli.work.reproduction_end import equation_2, equation_5, equation_6, period_us
 from freezeframe.gui.cli.work.reproduction_sci import block_MBps, stream_MBps
 from freezeframe.gui.cli.work.reproduction_stages import (
@@ -137,7 +136,7 @@ class Figure:
         )
 
 
-def _claim(
+def claim(
     key: str, label: str, paper: tuple[float, float], unit: str, value: float, why: str,
     *, about: bool = False, said: str = "", kind: Kind = "emerges", fitted: tuple[str, ...] = (),
 ) -> Judged:  # fmt: skip
@@ -193,7 +192,7 @@ def end_figures(bench: Bench) -> list[Figure]:
     mean = 100 * (sum(deeper) / len(deeper) - 1)
     eight = Figure(
         "end-8", "END, figure 8: throughput of the CIM 250, host to link", "message, B", "MB/s", tuple(base),
-        (_claim("fig8-deeper", "depth 1 to 2, mean of 1-64 KB", (50, 50), "%", mean,
+        (claim("fig8-deeper", "depth 1 to 2, mean of 1-64 KB", (50, 50), "%", mean,
                 "the printed third of F_o; 0.6 of it would give 46 %", about=True),),
         "The text gives no point of the figure; the paper's are its equations (2) and (5). Equation (5) is faster than two "
         "messages under way can be (below half of (2)) from 352 B to 1,728 B.",
@@ -215,14 +214,14 @@ def end_figures(bench: Bench) -> list[Figure]:
     both = [gain("depth 2, both", "depth 2, base", size) for size in _END_SIZES if size >= 1024]
     still = max(abs(gain("depth 1, two banks", "depth 1, base", size)) for size in _END_SIZES)
     claims = (
-        _claim("fig9-banks-1", "depth 1: two banks gain nothing", (0, 0), "%", round(still, 9), "one message at a time"),
-        _claim("fig9-banks-small", "depth 2, two banks, small (256 B)", (8, 8), "%", banks[_END_SIZES.index(256)],
+        claim("fig9-banks-1", "depth 1: two banks gain nothing", (0, 0), "%", round(still, 9), "one message at a time"),
+        claim("fig9-banks-small", "depth 2, two banks, small (256 B)", (8, 8), "%", banks[_END_SIZES.index(256)],
                "DMA no longer waits for FC", about=True),
-        _claim("fig9-banks-most", "depth 2, two banks: the most", (28, 28), "%", max(banks),
+        claim("fig9-banks-most", "depth 2, two banks: the most", (28, 28), "%", max(banks),
                "40 % at 8 KB with the printed third; 28 % with 0.6", about=True),
-        _claim("fig9-banks-large", "depth 2, two banks, 64 KB", (17, 17), "%", banks[-1], "DMA decides again", about=True),
-        _claim("fig9-falls", "and the gain falls from its most to 64 KB", (1, 1), "", float(max(banks) > banks[-1]), "as above"),
-        _claim("fig9-both", "depth 2, both: the most of 1-64 KB", (15, 50), "%", max(both), "host and bus together"),
+        claim("fig9-banks-large", "depth 2, two banks, 64 KB", (17, 17), "%", banks[-1], "DMA decides again", about=True),
+        claim("fig9-falls", "and the gain falls from its most to 64 KB", (1, 1), "", float(max(banks) > banks[-1]), "as above"),
+        claim("fig9-both", "depth 2, both: the most of 1-64 KB", (15, 50), "%", max(both), "host and bus together"),
     )  # fmt: skip
     figure_9 = Figure(
         "end-9", "END, figure 9: improved models of the CIM 250", "message, B", "MB/s", tuple(nine), claims,
@@ -252,9 +251,9 @@ def sci_figures(bench: Bench) -> list[Figure]:
         "sci-7", "SCI, figure 7: phases A to J of a remote write of one word", "phase (1: A)", "cycles of 30 ns",
         (Line("phases", points, "the bridge down to its cycles, by the event log of its own capture"),),
         (
-            _claim("fig7-rest", "B, C and G together: 89 less those printed", (37, 37), "cycles", rest,
+            claim("fig7-rest", "B, C and G together: 89 less those printed", (37, 37), "cycles", rest,
                    "two EPU routines of two instructions, the controllers, one routine of three", kind="fit", fitted=fitted),
-            _claim("fig7-all", "all phases", (89, 89), "cycles", sum(cycles.values()), "A to J", kind="fit", fitted=fitted),
+            claim("fig7-all", "all phases", (89, 89), "cycles", sum(cycles.values()), "A to J", kind="fit", fitted=fitted),
         ),
         "Of the printed phases each is read back from a parameter of the profile.",
     )  # fmt: skip
@@ -271,152 +270,19 @@ def sci_figures(bench: Bench) -> list[Figure]:
                  "16 cycles of the PCI master for 64 B, whatever the block"),
         ),
         (
-            _claim("fig8-8k", "ping-pong at 8 KB", (116, 116), "MB/s", rate[8192],
+            claim("fig8-8k", "ping-pong at 8 KB", (116, 116), "MB/s", rate[8192],
                    "whole bursts; the paper's chipset does not always make them", about=True),
-            _claim("fig8-rises", "ping-pong rises with the block", (1, 1), "",
+            claim("fig8-rises", "ping-pong rises with the block", (1, 1), "",
                    float(all(a.ours < b.ours for a, b in pairwise(pong))), "the latency counts for less"),
-            _claim("fig8-full", "writes: all of the bandwidth from about 4 KB on; ping-pong has there", (0.9, 1), "of its end",
+            claim("fig8-full", "writes: all of the bandwidth from about 4 KB on; ping-pong has there", (0.9, 1), "of its end",
                    rate[4096] / rate[_SCI_SIZES[-1]], "the latency is 2.67 us, 4 KB take 31 us"),
-            _claim("fig8-writes", "writes back to back: about 120 falling to 116", (116, 120), "MB/s", stream,
+            claim("fig8-writes", "writes back to back: about 120 falling to 116", (116, 120), "MB/s", stream,
                    "the longest stage alone; the chipset's broken bursts are not in the model", about=True),
         ),
         "Not ours: the curve DPM Write and the dip of writes near 2 KB, which the paper does not explain, and writes of one block "
         "with the flush behind them, whose cost it does not give.",
     )  # fmt: skip
     return [seven, eight]
-
-
-# -- FORTH -------------------------------------------------------------------------------------------------------------
-
-_FORTH_SIZES = (8, 64, 512, 4096, 16_384, 65_536)
-_HEAD_AND_TAIL_WORDS = 3
-_SEGMENT_B = 4096
-_VERSIONS = {"": "forth-uncombined", ", write combining": "forth-combining"}
-_PACKETS = 120
-_LINK_MBps = 596
-_PHASES = ("send-initiation", "send-DMA", "send-NIC", "recv-NIC", "recv-DMA")
-_PAPER_SHARES = {
-    "a": {"send-initiation": 40, "send-DMA": 51.6},
-    "b": {"send-initiation": 12, "send-DMA": 58.2},
-}
-
-
-def _size_text(size_B: int) -> str:
-    return f"{size_B // 1024}KiB" if size_B % 1024 == 0 else f"{size_B}B"
-
-
-def _polling(profile: str, folder: Path) -> Path:
-    """Write a profile whose hosts look for what has come, as the paper's user-space benchmarks do."""
-    path = folder / f"{profile}-polling.toml"
-    path.write_text(f'extends = "{profile}"\n[host]\ninterrupt_latency_ns = 0\n', encoding="utf-8")
-    return path
-
-
-def _payload_MBps(run: Run, size_B: int) -> float:
-    """Return the payload that reaches B: the sampler's words less header and tail of each packet."""
-    words = min(size_B, _SEGMENT_B) // 8
-    mean = float(figure(run, "throughput", "B.in.throughput.mean").value)
-    return mean * words / (words + _HEAD_AND_TAIL_WORDS)
-
-
-def forth_figures(folder: Path, update: Callable[[int, int, str], None]) -> list[Figure]:
-    """Run the pair of cards for figures 3 and 4, and measure them from the captures.
-
-    Args:
-        folder: for captures.
-    Raises:
-        TargetError: the cards could not be run.
-    """
-    runs = [
-        (pattern, more, size)
-        for pattern in ("one-way", "ping-pong")
-        for more in _VERSIONS
-        for size in _FORTH_SIZES
-    ]
-    rates: dict[tuple[str, str], list[Point]] = {}
-    for done, (pattern, more, size_B) in enumerate(runs):
-        update(done, len(runs) + 2, f"{pattern} {size_B:,} B{more}")
-        profile = str(_polling(_VERSIONS[more], folder))
-        workload = f"{pattern}-{_size_text(size_B)}"
-        experiment = Experiment(
-            workload,
-            workload,
-            ("--profile", profile, "--workload", workload),
-            "tx_deq_packets",
-            _PACKETS,
-        )
-        run = run_experiment(experiment, folder / f"{workload}{len(more)}.ff")
-        rate = _payload_MBps(run, size_B) * (2 if pattern == "ping-pong" else 1)
-        rates.setdefault((pattern, more), []).append(Point(size_B, rate))
-    why = {
-        "one-way": "posting and reads of the next message overlap with the link; above 4 KB segments",
-        "ping-pong": "size by half of the round trip: nothing overlaps but the segments of one message",
-    }
-    lines = tuple(Line(f"{p}{m}", tuple(points), why[p]) for (p, m), points in rates.items())
-    three = Figure(
-        "forth-3", "FORTH, figure 3: throughput of user-space benchmarks", "message, B", "MB/s of 2^20 B", lines,
-        _forth_claims(rates),
-        "The text gives no point of the figure. Hosts poll.",
-    )  # fmt: skip
-    return [three, _breakdown(folder, lambda n, what: update(len(runs) + n, len(runs) + 2, what))]
-
-
-def _forth_claims(rates: Mapping[tuple[str, str], Sequence[Point]]) -> tuple[Judged, ...]:
-    plain, combined = rates["one-way", ""], rates["one-way", ", write combining"]
-    pong = rates["ping-pong", ""]
-    most = max(p.ours for points in rates.values() for p in points)
-    gains = [b.ours / a.ours - 1 for a, b in zip(plain, combined, strict=True)]
-    at = {p.x: p.ours for p in plain}
-    return (
-        _claim("fig3-limit", "the links limit it: the most of all curves", (0, _LINK_MBps), "MB/s", most, "a word each link cycle"),
-        _claim("fig3-near", "and large one-way messages come near it", (0.9 * _LINK_MBps, _LINK_MBps), "MB/s", at[65_536],
-               "gap, header and tail of each packet", said="near 596 MB/s"),
-        _claim("fig3-combining", "combining is faster, most of all for the smallest", (1, 1), "",
-               float(gains[0] == max(gains) and min(gains) > -0.02), "90 ns in place of 400 to post"),
-        _claim("fig3-segments", "above 4 KB segments: 64 KB by 4 KB, one-way", (1, 1), "", at[65_536] / at[4096],
-               "a segment is a message of 4 KB", said="the same"),
-        _claim("fig3-pong", "ping-pong is below one-way at every size", (1, 1), "",
-               float(all(b.ours < a.ours for a, b in zip(plain, pong, strict=True))), "nothing overlaps"),
-    )  # fmt: skip
-
-
-def _breakdown(folder: Path, update: Callable[[int, str], None]) -> Figure:
-    """Measure figure 4: shares of the one-way latency of one message, and of two with write combining."""
-    lines, claims = [], []
-    for number_, (key, profile, workload, name) in enumerate((
-        ("a", "forth-uncombined", "single-8B", "A->B.latency"), ("b", "forth-combining", "pair-8B", "A->B.burst.2"),
-    )):  # fmt: skip
-        update(number_, f"latency, {workload}")
-        experiment = Experiment(
-            f"fig4-{key}",
-            workload,
-            ("--profile", profile, "--workload", workload),
-            "tx_deq_packets",
-            60,
-        )
-        run = run_experiment(experiment, folder / f"fig4-{key}.ff")
-        whole = figure(run, "latency", f"{name}.whole.mean").value
-        points = []
-        for place, phase in enumerate(_PHASES, 1):
-            share = float(figure(run, "latency", f"{name}.{phase}.share").value)
-            paper = _PAPER_SHARES[key].get(phase)
-            points.append(Point(place, share, paper, contradicts=paper is not None))
-            if paper is not None:
-                claims.append(
-                    _claim(f"fig4-{key}-{phase}", f"({key}) {phase}", (paper, paper), "%", share,
-                           "400 ns as 40 % leave 84 ns for both NICs and recv-DMA; the flight alone is 320", kind="contradiction")
-                )  # fmt: skip
-        title = (
-            "(a) one message, single writes" if key == "a" else "(b) two messages, write combining"
-        )
-        lines.append(
-            Line(title, tuple(points), f"mean of the phases by the capture, of {whole:,.0f} ns")
-        )
-    return Figure(
-        "forth-4", "FORTH, figure 4: shares of the one-way latency", "phase (1: send-initiation)", "%", tuple(lines), tuple(claims),
-        "1 send-initiation, 2 send-DMA, 3 send-NIC, 4 recv-NIC, 5 recv-DMA. The paper's shares contradict its own times "
-        "(docs/reproduce-forth.md), so no model meets them.",
-    )  # fmt: skip
 
 
 def write_pictures(figures: Sequence[Figure], folder: Path) -> list[Path]:
