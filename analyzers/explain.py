@@ -44,7 +44,7 @@ from freezeframe.analyzers.witness.answers import (
 )
 from freezeframe.analyzers.witness.case import Case
 from freezeframe.analyzers.witness.declared import Declared
-from freezeframe.analyzers.witness.gate import judged, vetoed_by_register
+from freezeframe.analyzers.witness.gate import doubted, judged, vetoed_by_register
 from freezeframe.analyzers.witness.gate import rank as sureness
 from freezeframe.analyzers.witness.gate import told as answered
 from freezeframe.analyzers.witness.looked import looked_at, not_seen
@@ -308,7 +308,8 @@ def _ranked(
         if wait.verdict == "healthy" and wait.account.receiver not in contradicted
     ]
     asked = (finding for finding in named if finding.diagnosis not in off)
-    told = [judged(case, finding) for finding in _without_consequences(facts, asked)]
+    kept = _without_consequences(facts, asked)
+    told = [doubted(judged(case, finding), suspects) for finding in kept]
     found = suspects if not told else []
     if any(vetoed_by_register(finding) for finding in told) and register_is_sure(case):
         told = [finding for finding in told if not vetoed_by_register(finding)]

@@ -80,6 +80,7 @@ class CaptureView:
         self.devices: tuple[DeviceCapture, ...] = tuple(
             device for device in folder.devices if devices is None or device.name in devices
         )
+        self._by_name = {device.name: device for device in self.devices}
         if trace is not None:
             self.trace = trace
 
@@ -195,7 +196,7 @@ class CaptureView:
 
     def device(self, name: str) -> DeviceCapture | None:
         """Return a device, or None when the view does not hold it."""
-        return next((device for device in self.devices if device.name == name), None)
+        return self._by_name.get(name)
 
     def stream(self, device: str, tap: str) -> Stream | None:
         """Return the stream of a tap; None when it was not recorded or may not be looked at."""

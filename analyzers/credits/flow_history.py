@@ -4,7 +4,7 @@ The freeze bank holds the counts as they stood when all memories had closed, whi
 the last recorded word. What ties recorded words to counts are the PRESSURE events: a sender that waits
 for credit, and goes on, writes down the free space it saw; with the last credit taken that gives what
 it had sent before the packet that starts next. A sender that never waited is counted back from the freeze bank,
-where all that left after its last recorded word is known.
+where all that left after its last recorded word is known, or on from power-up, where all before it is.
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ class Start:
 class FlowHistory:
     """The known starts of one flow, oldest first; ``anchors`` PRESSURE events agree with them.
 
-    ``exact``: counted back from the freeze bank, word by word.
+    ``exact``: counted word by word, back from the freeze bank or on from power-up.
     """
 
     account: FlowAccount
@@ -100,11 +100,12 @@ def flow_history(view: CaptureView, account: FlowAccount) -> FlowHistory | None:
     return history
 
 
-def history_at_freeze(view: CaptureView, account: FlowAccount) -> FlowHistory | None:
-    """Return the history of a flow counted back from its count at freeze; None where a word since is not known.
+def counted_history(view: CaptureView, account: FlowAccount) -> FlowHistory | None:
+    """Return the history of a flow counted word by word; None where a word between is not known.
 
-    The tap's counter goes on to the freeze and its memory's count of offered words to the memory's end: their
-    difference left in between, in the order in which the packets were fetched.
+    Back from its count at freeze: the tap's counter goes on to the freeze and its memory's count of offered words to
+    the memory's end: their difference left in between, in the order in which the packets were fetched. Or on from
+    power-up, where the memory holds all since.
     """
     log, stream = view.flow_log(account.sender), view.stream(account.sender, view.roles.tx.exit)
     modulus = account.modulus
@@ -113,19 +114,31 @@ def history_at_freeze(view: CaptureView, account: FlowAccount) -> FlowHistory | 
     crossing_ps = _crossing_ps(view, stream, log)
     if modulus is None or account.sent is None or crossing_ps is None:
         return None
-    since = _words_since(view, account.sender)
     every = departures(view, account.sender)
+    base = _counted_back(view, account, stream, every)
+    if base is None:
+        whole = _since_power_up(view, account.sender, stream.tap)
+        base = 0 if whole and every and every[0].position == 0 else None
+    if base is None:
+        return None
+    whole = _since_power_up(view, account.sender, EVENT_LOG)
+    starts = _starts(log, account, every, base, crossing_ps, from_zero=whole)
+    return FlowHistory(account, starts, 0, exact=True)
+
+
+def _counted_back(
+    view: CaptureView, account: FlowAccount, stream: Stream, every: tuple[Departure, ...]
+) -> int | None:
+    """Return what a flow had sent before the first known packet, back from its count at freeze."""
+    since = _words_since(view, account.sender)
     if since is None or not every or every[-1].position is None:
         return None
     last = every[-1]
-    own = _left_since(view, account, last, len(stream) - (last.position or 0) + since)
+    own = _left_since(view, account, last, len(stream) - last.position + since)
     if own is None:
         return None
     before = sum(departure.words for departure in every[:-1] if departure.flow == account.flow)
-    base = (account.sent - own - before) % modulus
-    whole = _since_power_up(view, account.sender)
-    starts = _starts(log, account, every, base, crossing_ps, from_zero=whole)
-    return FlowHistory(account, starts, 0, exact=True)
+    return ((account.sent or 0) - own - before) % (account.modulus or 1)
 
 
 def _words_since(view: CaptureView, sender: str) -> int | None:
@@ -153,10 +166,10 @@ def _left_since(view: CaptureView, account: FlowAccount, last: Departure, words:
     return own
 
 
-def _since_power_up(view: CaptureView, sender: str) -> bool:
-    """Return whether a sender's event log holds all since power-up, so that before its first credit none was taken."""
+def _since_power_up(view: CaptureView, sender: str, name: str) -> bool:
+    """Return whether a memory of a sender holds all since power-up: before what it holds there was nothing."""
     device = view.device(sender)
-    memory = device.memories.get(EVENT_LOG) if device is not None else None
+    memory = device.memories.get(name) if device is not None else None
     first = memory is not None and not memory.wrapped and sender not in view.since_ps
     return first and view.value(sender, "ctl.generation") == 1
 

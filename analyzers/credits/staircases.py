@@ -16,7 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from freezeframe.analyzers.analysis import Series
-from freezeframe.analyzers.credits.flow_history import flow_history, history_at_freeze
+from freezeframe.analyzers.credits.flow_history import counted_history, flow_history
 from freezeframe.analyzers.credits.ledger import CreditTimes, FlowAccount, account_of
 from freezeframe.analyzers.credits.sent_counts import CROSSING_BUS, CROSSING_LINK
 from freezeframe.analyzers.streams import Stream
@@ -187,7 +187,7 @@ def _sent_points(view: CaptureView, account: FlowAccount) -> list[tuple[int, int
             if last < 0 or not 0 < free <= account.limit or bool((losses <= t_ps).any()):
                 continue
             points[t_ps] = (int(taken.freed[last]) + account.limit - free) % modulus
-    history = flow_history(view, account) or history_at_freeze(view, account)
+    history = flow_history(view, account) or counted_history(view, account)
     stream = view.stream(sender, view.roles.tx.exit)
     for start in history.starts if history is not None else ():
         left = start.departure

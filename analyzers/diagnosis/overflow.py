@@ -29,8 +29,8 @@ from freezeframe.analyzers.contract import Evidence, Finding, Ground, Row
 from freezeframe.analyzers.credits.flow_history import (
     FlowHistory,
     Start,
+    counted_history,
     flow_history,
-    history_at_freeze,
 )
 from freezeframe.analyzers.credits.ledger import FlowAccount, described_packets
 from freezeframe.analyzers.evidence import cause_evidence
@@ -64,7 +64,7 @@ def sendings(facts: Facts) -> tuple[Sending, ...]:
 
 
 def _sending(facts: Facts, account: FlowAccount) -> Sending:
-    history = history_at_freeze(facts.view, account) or flow_history(facts.view, account)
+    history = counted_history(facts.view, account) or flow_history(facts.view, account)
     beyond = history.beyond(account.limit or 0) if history is not None else ()
     flat = tuple(start for start in beyond if not start.across_wrap)
     kept = history.starts[0].departure.t_ps if history and history.starts and not flat else None

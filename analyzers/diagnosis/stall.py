@@ -29,6 +29,9 @@ from freezeframe.analyzers.streams import EventLog
 from freezeframe.capture.registers.layouts import MachineState
 from freezeframe.capture.time_text import format_ps
 
+SAID_FLOWS = 32
+"""Flows of which ``frozen.stalled_flows`` says whether they wait."""
+
 Verdict = Literal["lost", "healthy", "contradicted", "unknown"]
 
 
@@ -68,7 +71,7 @@ def _waits(facts: Facts, account: FlowAccount) -> bool:
     if view.roles.cause("no-credit") not in view.causes(sender):
         return False
     stalled = view.value(sender, "frozen.stalled_flows")
-    if stalled is not None and account.flow < 32 and stalled >> account.flow & 1:
+    if stalled is not None and account.flow < SAID_FLOWS and stalled >> account.flow & 1:
         return True
     log = view.flow_log(sender)
     if log is None:

@@ -19,7 +19,7 @@ from freezeframe.analyzers.diagnosis.overflow import (
     sender_rows,
     suffered,
 )
-from freezeframe.analyzers.diagnosis.stall import Stall
+from freezeframe.analyzers.diagnosis.stall import SAID_FLOWS, Stall
 from freezeframe.analyzers.diagnosis.whole_packets import numbers_broken, packets_moved
 from freezeframe.analyzers.evidence import (
     cause_evidence,
@@ -108,7 +108,8 @@ def symptoms(
 def _wait_was_over(facts: Facts, device: str) -> bool:
     """Tell whether a sender that froze for want of credit went on since, and the books of both ends agree.
 
-    Credits that are lost for good, and words that are counted wrong, are still missing when it stands still.
+    Words that are counted wrong are still missing when it stands still; so are credits that are lost for good, and the
+    flow still waits for them. The card says so of its first flows; of the others the books have to.
     """
     if facts.view.value(device, "frozen.stalled_flows") != 0:
         return False
@@ -120,7 +121,9 @@ def _wait_was_over(facts: Facts, device: str) -> bool:
         told, way, limit = account.untold, account.on_the_way, account.limit
         if account.sender != device:
             continue
-        if told is None or way is None or limit is None or told > limit // 2:
+        if told is None or way is None or limit is None:
+            return False
+        if account.flow >= SAID_FLOWS and told > limit // 2:
             return False
         if None in (left, came) and way > limit // 2:
             return False  # a long line holds more, and only what left and came says so

@@ -67,7 +67,7 @@ def law_broken(case: Case, broken: Sequence[Checked]) -> Finding:
     tap = next((way.exit for way in ways if f"frozen.{way.level}" in first.law.balance), None)
     more = f" So are {len(broken) - 1} more." if len(broken) > 1 else ""
     if bits := lone_bits(case.facts.view, broken):
-        told = " or ".join(bit.text for bit in bits[:_SHOWN_BITS])
+        told = " or ".join(text_of(bits)[:_SHOWN_BITS])
         more += f" Or a register is wrong, and no other law says which: {told}, were it another, would mend it."
     return Finding(
         LAW_BROKEN,

@@ -11,7 +11,13 @@ from freezeframe.analyzers.diagnosis.overflow import Sending, sendings
 from freezeframe.analyzers.diagnosis.standstill import Stand, standing
 from freezeframe.analyzers.facts import Facts
 from freezeframe.analyzers.view import CaptureView, fits_power_up
-from freezeframe.analyzers.witness.registers import Register, WrongBit, flipped, mending_bits
+from freezeframe.analyzers.witness.registers import (
+    Register,
+    WrongBit,
+    flipped,
+    lone_bits,
+    mending_bits,
+)
 from freezeframe.analyzers.witness.wrong_counts import WrongCount, mending_counts
 from freezeframe.capture.folder import CaptureFolder
 
@@ -43,7 +49,7 @@ class Case:
         ]
         again = {d.name for d in view.devices if not self._since_up(d.name, {})}
         excused = [law for law in broken if _began_anew(law, again)]
-        bits = mending_bits(self.facts, self.laws, excused) if excused else ()
+        bits = mending_bits(self.facts, self.laws, excused) or lone_bits(view, excused)
         if any(self._since_up(bit.device, {bit.place: 1 << bit.bit}) for bit in bits):
             again.clear()
         return tuple(law for law in broken if not _began_anew(law, again))

@@ -6,6 +6,7 @@ A name stands only while no witness that could have seen it is against it. Else 
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 from freezeframe.analyzers.card.claims import RECORDER_SUSPECT
@@ -17,6 +18,9 @@ from freezeframe.analyzers.witness.declared import Declared, Values, shipped
 from freezeframe.analyzers.witness.readings import read
 from freezeframe.analyzers.witness.registers import text_of
 from freezeframe.analyzers.witness.vocabulary import Reading
+
+_WORDS = "words"
+"""The witness that lays two memories beside each other."""
 
 _MARKS = {Says.FOR: "+", Says.AGAINST: "-", Says.SILENT: "?"}
 _RANK = {
@@ -67,6 +71,33 @@ def judged(case: Case, finding: Finding, fault: Declared | None = None) -> Findi
             general="",
         )
     return counted_for(finding)
+
+
+def doubted(finding: Finding, suspects: Sequence[Finding]) -> Finding:
+    """Return a name that two memories alone speak for as a candidate, where one of the two may be upset.
+
+    Args:
+        suspects: words that may be upset, and of which that is not sure.
+    """
+    seen = {witness.name for witness in finding.witnesses if witness.says is Says.FOR}
+    place = (finding.device, finding.tap, finding.packet, finding.word)
+    same = any(
+        RECORDER_SUSPECT in each.candidates
+        and place == (each.device, each.tap, each.packet, each.word)
+        for each in suspects
+    )
+    if finding.diagnosis == UNDETERMINED or not same or not seen <= {_WORDS}:
+        return finding
+    return replace(
+        finding,
+        diagnosis=UNDETERMINED,
+        candidates=(finding.diagnosis, RECORDER_SUSPECT),
+        text=f"{finding.text} Nothing that checked the packet speaks for that; the memory of {finding.device}."
+        f"{finding.tap} may be upset instead. So {finding.diagnosis} is a candidate, no more.",
+        confidence=0.0,
+        falsifier="",
+        general="",
+    )
 
 
 def told(case: Case, finding: Finding) -> Finding:

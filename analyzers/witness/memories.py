@@ -101,10 +101,12 @@ def _one_line_for_two(
 def _pairs(image: MemoryImage, line: int) -> npt.NDArray[np.int64]:
     """Return the lower slots of all pairs that differ in one address bit, where each of them holds one record twice."""
     held, bit = image.slots_in_order(), 1 << line
+    is_held = np.zeros(len(image.records) + bit, np.bool_)
+    is_held[held] = True
     low: npt.NDArray[np.int64] = held[held >> line & 1 == 0]
     # The first few tell it of a sound memory.
     for some in (low[:_FEW_PAIRS], low):
-        both = some[np.isin(some + bit, held)]
+        both = some[is_held[some + bit]]
         if not np.array_equal(image.records[both], image.records[both + bit]):
             return low[:0]
     return both if len(both) >= _FEW_PAIRS else low[:0]

@@ -8,7 +8,7 @@ checkers counted nothing.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import combinations
 
 import numpy as np
@@ -67,6 +67,10 @@ def odd_memories(case: Case) -> Iterator[tuple[int, Finding]]:
             finding = _finding(stream, f"{sender}->{receiver}", odd, seen_by, why)
             if not seen_by and _right_alone(stream, odd):
                 continue
+            stopped_ps = case.facts.frozen(stream.device)[0]
+            if finding.t_ps is not None and stopped_ps is not None and finding.t_ps > stopped_ps:
+                # What is wrong in every record of the memory is wrong in those of the time.
+                finding = replace(finding, t_ps=None, t_uncertainty_ps=None)
             if seen_by or (_bits(stream, odd) and _unchecked(case.facts, receiver, tap)):
                 yield len(odd), finding
 
@@ -113,7 +117,8 @@ def _decided(
     if not wrong:
         return (), ""
     beside = odd[0].beside.there.source
-    right = not _failing_beside(stream, odd, mended=True)
+    # A packet of which the others hold only a part stays as wrong as it was.
+    right = any(_passing_beside(stream, odd))
     if right and any(each.behind for each in odd):
         return ("tap_after",), (
             f"what it holds fails its checks, and with what went on from there, as {beside} has it, it does not"
@@ -136,6 +141,22 @@ def _unchecked(facts: Facts, receiver: str, tap: int) -> bool:
 
 def _failing_beside(stream: Stream, odd: Sequence[_Odd], *, mended: bool) -> list[bool]:
     """Return of each packet that fails its checks, as recorded or with what the others have, whether it has a TAIL."""
+    return [bool(p["tail_read"]) for p in _beside(stream, odd, mended=mended) if 0 in _verdicts(p)]
+
+
+def _passing_beside(stream: Stream, odd: Sequence[_Odd]) -> Iterator[bool]:
+    """Yield of each packet that is whole with what the others have whether it passes its checks then."""
+    for p in _beside(stream, odd, mended=True):
+        if p["tail_read"]:
+            yield set(_verdicts(p)) == {1}
+
+
+def _verdicts(packet: np.void) -> tuple[int, int, int]:
+    return int(packet["header_ok"]), int(packet["payload_ok"]), int(packet["length_ok"])
+
+
+def _beside(stream: Stream, odd: Sequence[_Odd], *, mended: bool) -> list[np.void]:
+    """Return the packets around the odd places, as recorded or with what the others have there."""
     records = np.zeros((len(stream), RECORD_B), np.uint8)
     records[:, :8] = stream.data.astype("<u8").view(np.uint8).reshape(-1, 8)
     records[:, 8] = stream.kind
@@ -155,13 +176,9 @@ def _failing_beside(stream: Stream, odd: Sequence[_Odd], *, mended: bool) -> lis
         places.append(sum(len(piece) for piece in pieces) - 1)
         at = d.end
     whole = np.ascontiguousarray(np.concatenate([*pieces, records[at:]]))
-    packets = frame_records(whole)
-    failing = [
-        p for p in packets if 0 in (int(p["header_ok"]), int(p["payload_ok"]), int(p["length_ok"]))
-    ]
     return [
-        bool(p["tail_read"])
-        for p in failing
+        p
+        for p in frame_records(whole)
         if any(
             int(p["first_record"]) <= place + 1 and place - 1 <= int(p["last_record"])
             for place in places

@@ -12,6 +12,7 @@ from freezeframe.analyzers.taps.align import Op
 from freezeframe.analyzers.witness.books import BOOKS
 from freezeframe.analyzers.witness.bound import At, Bound, same_words
 from freezeframe.analyzers.witness.reads import READS
+from freezeframe.analyzers.witness.registers import text_of
 from freezeframe.analyzers.witness.vocabulary import Reading, silent
 from freezeframe.capture.registers.layouts import Kind
 
@@ -153,7 +154,8 @@ def _at_checks(bound: Bound) -> tuple[At | None, str]:
     stream, packet = seen[0]
     if not packet.has_tail and packet.header_ok is not False:
         return None, f"the packet's end is not at {stream.source}"
-    end_ps, closed = int(stream.t_ps[packet.end - 1]), stream.end_ps
+    # The counts are those of the moment when the last memory had closed.
+    end_ps, closed = int(stream.t_ps[packet.end - 1]), bound.facts.frozen(bound.receiver)[0]
     late = view.cycles_ps(bound.receiver, bus=LATE_CYCLES)
     if closed is None or end_ps + late > closed:
         return None, f"the packet's end crossed {stream.source} as the card froze"
@@ -336,7 +338,7 @@ def _registers(bound: Bound) -> Reading:
     if not bits:
         many = f"the {len(broken)} broken laws" if len(broken) > 1 else "the broken law"
         return Reading("consistent", f"no single bit of what it rests on would mend {many}")
-    text = f"{bits[0].text}, were it another, would mend every broken law"
+    text = f"{text_of(bits)[0]}, were it another, would mend every broken law"
     return Reading("one-bit", text, (bits[0].row,))
 
 

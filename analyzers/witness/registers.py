@@ -93,11 +93,16 @@ def mending_bits(
 
 
 def lone_bits(view: CaptureView, broken: Sequence[Checked]) -> tuple[WrongBit, ...]:
-    """Return of each register the lowest bit that would mend the one law that is broken; none where several are."""
-    lowest: dict[Register, WrongBit] = {}
-    for bit in islice(_bits(view, broken[0], 1), _MOST_TRIED) if len(broken) == 1 else ():
-        lowest.setdefault(bit.place, bit)
-    return tuple(lowest.values())
+    """Return the bits of which each would mend the one law that is broken, the lowest of what bounds it.
+
+    None where several are broken.
+    """
+    bits = tuple(islice(_bits(view, broken[0], 1), _MOST_TRIED)) if len(broken) == 1 else ()
+    return tuple(
+        bit
+        for n, bit in enumerate(bits)
+        if not bit.of_bound or bit.place not in {other.place for other in bits[:n]}
+    )
 
 
 def _bits(view: CaptureView, law: Checked, broken: int) -> Iterator[WrongBit]:

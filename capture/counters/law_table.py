@@ -117,7 +117,8 @@ def live_bounds(roles: Roles) -> dict[str, tuple[str, str]]:
     }
 
 
-def split_terms(balance: str) -> list[tuple[int, str]]:
+@cache
+def split_terms(balance: str) -> tuple[tuple[int, str], ...]:
     """Return the terms of a balance, each with its sign, 1 or -1.
 
     Raises:
@@ -127,4 +128,4 @@ def split_terms(balance: str) -> list[tuple[int, str]]:
     signs, terms = ["+", *parts[1::2]], parts[::2]
     if len(signs) != len(terms) or not set(signs) <= {"+", "-"} or not all("." in t for t in terms):
         raise ValueError(f"{balance!r}: terms with '+' and '-' between them were expected")
-    return [(1 if sign == "+" else -1, term) for sign, term in zip(signs, terms, strict=True)]
+    return tuple((1 if sign == "+" else -1, term) for sign, term in zip(signs, terms, strict=True))

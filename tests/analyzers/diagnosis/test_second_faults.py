@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from freezeframe.analyzers.contract import run_analyzer
-from freezeframe.analyzers.credits.flow_history import flow_history, history_at_freeze
+from freezeframe.analyzers.credits.flow_history import counted_history, flow_history
 from freezeframe.analyzers.credits.ledger import CreditLedger
 from freezeframe.analyzers.view import CaptureView
 from freezeframe.capture.folder import CaptureFolder
@@ -287,7 +287,7 @@ def test_what_was_outstanding_is_counted_back_from_the_freeze(viewed: View) -> N
         a for a in run_analyzer(CreditLedger(), [view]) if a.flow == 1 and a.sender == "A"
     ]
     assert flow_history(view, account) is None
-    history = history_at_freeze(view, account)
+    history = counted_history(view, account)
     assert history is not None and history.exact
     # tx_deq holds the last six of the eight whole.
     assert [start.outstanding for start in history.starts] == [900, 900, 900, 1200, 1500, 1800]
@@ -298,7 +298,7 @@ def test_words_that_left_later_and_are_not_known_leave_no_count(viewed: View) ->
     (account,) = [
         a for a in run_analyzer(CreditLedger(), [view]) if a.flow == 1 and a.sender == "A"
     ]
-    assert history_at_freeze(view, account) is None
+    assert counted_history(view, account) is None
 
 
 def test_an_excess_of_a_sender_that_never_waited_is_too_much_optimism(explained: Explain) -> None:
@@ -324,7 +324,7 @@ def test_both_ways_to_count_agree_on_a_card_that_waits(tmp_path: Path, seed: int
     view = CaptureView(folder)
     compared = 0
     for account in run_analyzer(CreditLedger(), [view]):
-        waited, back = flow_history(view, account), history_at_freeze(view, account)
+        waited, back = flow_history(view, account), counted_history(view, account)
         if waited is None or back is None:
             continue
         known = {start.departure.seq: start.outstanding for start in back.starts}

@@ -90,19 +90,20 @@ def _of_record(
         return ""
     if detail.get("bit", 0) >= 68:  # its distance in time alone: the words are as they were
         return ""
-    side, end = next(
-        (n, taps.index(image.name)) for n, taps in enumerate(_PATH) if image.name in taps
-    )
-    holders = [
-        (other.name, name)
+    taps = [tap for side in _PATH for tap in side]
+    at = taps.index(image.name)
+    holders = {
+        taps.index(name) < at
         for other in folder.devices
         for name, memory in other.memories.items()
-        if (other.name, name) != (device.name, image.name) and name != "event_log"
+        if name != image.name and name in taps
+        # The tap's own card has the taps of its own side of the way, the other card those of the other.
+        if (other.name == device.name) == (taps.index(name) // 2 == at // 2)
         if (memory.records[memory.slots_in_order(), :8] == record[:8]).all(axis=1).any()
-    ]
-    if 2 * side + end in (0, 3) or len(holders) < 2:
-        return "a whole packet" if _whole_around(image, right, detail["slot"]) else ""
-    return "taps before and behind"
+    }
+    if len(holders) == len({True, False}):
+        return "taps before and behind"
+    return "a whole packet" if _whole_around(image, right, detail["slot"]) else ""
 
 
 def _breaks_rules(device: DeviceCapture, image: MemoryImage) -> bool:
