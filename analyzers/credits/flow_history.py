@@ -118,7 +118,8 @@ def counted_history(view: CaptureView, account: FlowAccount) -> FlowHistory | No
     base = _counted_back(view, account, stream, every)
     if base is None:
         whole = _since_power_up(view, account.sender, stream.tap)
-        base = 0 if whole and every and every[0].position == 0 else None
+        first = every[0] if every else None
+        base = 0 if whole and first is not None and (first.seq, first.position) == (0, 0) else None
     if base is None:
         return None
     whole = _since_power_up(view, account.sender, EVENT_LOG)

@@ -6,9 +6,22 @@ from typing import Any
 
 from freezeframe.analyzers.streams import Stream
 from freezeframe.analyzers.view import CaptureView
+from freezeframe.capture.card.roles import EVENT_LOG
 from freezeframe.capture.folder import CaptureFolder
+from freezeframe.emulator.clocks import Clock
 
 _SEQUENCE = 1 << 16
+
+
+def reached(folder: CaptureFolder, injection: dict[str, Any], bus: Clock) -> bool:
+    """Tell whether the event log of the card that was struck reaches back to the moment.
+
+    Args:
+        bus: that card's clock, by which its log is dated.
+    """
+    events = CaptureView(folder).trace.events
+    mine = events.loc[(events["source"] == f"{injection['device']}.{EVENT_LOG}").to_numpy()]
+    return bool(len(mine)) and bus.edge_ps(int(mine["cycle"].iloc[0])) <= int(injection["t_ps"])
 
 
 def held_at(folder: CaptureFolder, injection: dict[str, Any] | None) -> list[str] | None:

@@ -72,6 +72,10 @@ def figures(records: list[Record], runs: int) -> list[tuple[str, str, str]]:
         ("first world: with a certain answer", share(listed, lambda r: r["certain"]), "95 %"),
         ("first world: clean runs without a finding", share(clean, lambda r: r["name"] == NOTHING), "all"),
         ("random geometries: named first", share(cards, lambda r: r["name"] == r["fault"]), "98 %"),
+        ("random geometries: named first, or a set of that name and a register one bit off that cannot be told apart",
+         share(cards, _named_or_register), ""),
+        ("random geometries: named first, of those whose log reaches back to the fault",
+         share([r for r in cards if r.get("reached")], lambda r: r["name"] == r["fault"]), ""),
         ("random geometries: with a certain answer", share(cards, lambda r: r["certain"]), "80 %"),
         ("random geometries: clean runs without a finding", share(cards_clean, lambda r: r["name"] == NOTHING), "all"),
         ("unlisted faults called by a name that is not theirs", share(unlisted, lambda r: r["right"] is False), "1 %"),
@@ -85,6 +89,13 @@ def figures(records: list[Record], runs: int) -> list[tuple[str, str, str]]:
         ("upsets of one bit, contradicted by one law alone: a set with that bit", share(either, _names_bit), "95 %"),
         ("upsets of recorder or register called a fault of the card", share(upsets, _blamed), "none"),
     ]  # fmt: skip
+
+
+def _named_or_register(record: Record) -> bool:
+    candidates = record.get("candidates", ())
+    return bool(record["name"] == record["fault"]) or (
+        record["fault"] in candidates and _SUSPECT in candidates
+    )
 
 
 def _suspected(record: Record) -> bool:

@@ -23,7 +23,7 @@ from freezeframe.emulator.open_world.table import ENTRIES
 from freezeframe.emulator.target import EmulatorTarget
 from tests.campaign.open_world.decidable import UPSETS, decided_by
 from tests.campaign.open_world.geometries import as_toml, geometry
-from tests.campaign.open_world.held import held_at
+from tests.campaign.open_world.held import held_at, reached
 from tests.campaign.open_world.judge import judged
 
 LISTED, UNLISTED, GEOMETRIES = 1, 2, 3
@@ -55,11 +55,15 @@ class Job(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Taken:
-    """A recording that was pulled, with its truth and how long each part took (processor seconds)."""
+    """A recording that was pulled, with its truth and how long each part took (processor seconds).
+
+    ``reached``: the struck card's event log reaches back to the last injection; None without one.
+    """
 
     folder: CaptureFolder
     truth: dict[str, Any]
     causes: dict[str, list[str]]
+    reached: bool | None
     emulate_s: float
     pull_s: float
 
@@ -83,10 +87,14 @@ def take(job: Job, folder: Path) -> Taken:
         raise NotShown(f"{job.fault}, seed {job.seed}: the cards froze before it came")
     pull(card, folder / "run.ff", freeze=False, card=described(job, folder))
     causes = {device.name: list(read_state(device).causes) for device in open_devices(card)}
+    pulled = CaptureFolder.open(folder / "run.ff")
+    last = truth.to_json()["injections"][-1] if truth.injections else None
+    buses = {nic.name: nic.clocks.bus for nic in card.pair.nics}
     return Taken(
-        CaptureFolder.open(folder / "run.ff"),
+        pulled,
         truth.to_json(),
         causes,
+        None if last is None else reached(pulled, last, buses[last["device"]]),
         emulated - start,
         time.process_time() - emulated,
     )
@@ -171,6 +179,7 @@ def run_job(job: Job) -> list[dict[str, Any]]:
         # One broken run must not end the campaign; it stands in the report by its text.
         except Exception as error:
             return [same | {"ends": "both", "name": "(error)", "error": _text(error)}]
+        same |= {"reached": taken.reached}
         records = answered(taken.folder, job.fault, taken.truth, same)
         records[0] |= {
             "causes": taken.causes,
