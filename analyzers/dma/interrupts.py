@@ -18,7 +18,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
-from typing import Generic, TypeVar
+from typing import Generic, NamedTuple, TypeVar
 
 import numpy as np
 
@@ -35,8 +35,7 @@ _KEPT = frozenset(kind.name for kind in (*DMA_KINDS, Kind.LOSS))
 Item = TypeVar("Item")
 
 
-@dataclass(frozen=True, slots=True)
-class LogRow:
+class LogRow(NamedTuple):
     """One event of an event log: its row in the table of events, time, and content."""
 
     row: int
@@ -132,7 +131,7 @@ def device_rows(trace: Trace, device: str) -> list[LogRow]:
         chosen["value"].tolist(),
         strict=True,
     )
-    return [LogRow(*row) for row in columns]
+    return list(map(LogRow._make, columns))
 
 
 _NOTE, _IRQ, _LOSS = Kind.NOTE.name, Kind.IRQ.name, Kind.LOSS.name

@@ -23,6 +23,7 @@ _WITHOUT_FLOW = (Kind.IRQ, Kind.STATE, Kind.LINK)
 _MADE = (Kind.CREDIT, Kind.DESC, Kind.NOTE, Kind.IRQ, Kind.STATE, Kind.PRESSURE, Kind.LINK)
 _FORM = EVENT_FLOW_LSB  # what is below is the value, of which each event has its own
 _ABOVE_FLOW = EVENT_SOURCE_LSB - 1
+_KIND = np.uint64(64 - EVENT_FLOW_LSB)  # above what is left of an event without its value
 _SEVERAL = 3
 _SLACK = 16  # link cycles between two samples beside the period
 _WORD = (1 << 32) - 1
@@ -42,19 +43,29 @@ def _odd_events(device: DeviceCapture, image: MemoryImage) -> Iterator[Contradic
     kinds = records[:, 8] & 15
     made = np.flatnonzero(np.isin(kinds, _MADE))
     data = np.ascontiguousarray(records[made, :8]).view("<u8").ravel()
-    forms = [_form(int(kind), int(word)) for kind, word in zip(kinds[made], data, strict=True)]
-    often = Counter(forms)
-    for place, form in enumerate(forms):
+    # Events that differ in their value alone are of one form.
+    alike, first, count = np.unique(
+        kinds[made].astype(np.uint64) << _KIND | data >> np.uint64(_FORM),
+        return_index=True,
+        return_counts=True,
+    )
+    words = [int(word) for word in data[first]]
+    forms = [_form(int(key >> _KIND), word) for key, word in zip(alike, words, strict=True)]
+    often: Counter[tuple[int, int, int, int]] = Counter()
+    for form, times in zip(forms, count.tolist(), strict=True):
+        often[form] += times
+    for place in np.argsort(first).tolist():
+        form, word = forms[place], words[place]
         if often[form] > 1:
             continue
         bits = [
             bit
             for bit in range(_FORM, 64)
-            if often[_form(form[0], int(data[place]) ^ 1 << bit)] >= _SEVERAL
-            and _none_makes(form, _form(form[0], int(data[place]) ^ 1 << bit))
+            if often[_form(form[0], word ^ 1 << bit)] >= _SEVERAL
+            and _none_makes(form, _form(form[0], word ^ 1 << bit))
         ]
         if bits:
-            slot = int(slots[made[place]])
+            slot = int(slots[made[first[place]]])
             kind = Kind(form[0]).name
             why = f"slot {slot}: a {kind} event of code {form[1]} and source {form[2]}, as no other is"
             upsets = tuple(Upset(bit, (slot,)) for bit in bits)
