@@ -1,7 +1,8 @@
 """Counts how often each name was right with each pattern of witnesses: the data behind every printed confidence.
 
 Answers come from files of `tests.campaign.open_world.run --count`, one JSON line each, of seeds for counting alone.
-``python -m tests.campaign.count FILE.jsonl ...`` writes ``analyzers/witness/counts.json``.
+``python -m tests.campaign.count FILE.jsonl ...`` writes ``analyzers/witness/counts.json``; with ``--more`` what is
+there is added to, for patterns that came up since: their seeds have to be others.
 """
 
 from __future__ import annotations
@@ -49,14 +50,19 @@ def main() -> None:
     """Count from the command line."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("files", nargs="+", type=Path)
+    parser.add_argument("--more", action="store_true", help="add to the counts that are there")
     args = parser.parse_args()
     counts = counted(_answers(args.files))
+    before = json.loads(COUNTS.read_text()) if args.more else {"commit": "", "counts": {}}
+    for key, (right, of) in before["counts"].items():
+        mine = counts.get(key, Count(0, 0))
+        counts[key] = Count(mine.right + right, mine.of + of)
     commit = subprocess.run(
         ["git", "rev-parse", "HEAD"], check=True, capture_output=True, text=True
     ).stdout.strip()
     said = {
-        "commit": commit,
-        "counts": {key: [count.right, count.of] for key, count in counts.items()},
+        "commit": " ".join(filter(None, (before["commit"], commit))),
+        "counts": {key: [count.right, count.of] for key, count in sorted(counts.items())},
     }
     COUNTS.write_text(json.dumps(said, indent=1) + "\n")
     certain = sum(count.certain for count in counts.values())
