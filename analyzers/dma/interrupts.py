@@ -135,8 +135,8 @@ def device_rows(trace: Trace, device: str) -> list[LogRow]:
 
 
 _NOTE, _IRQ, _LOSS = Kind.NOTE.name, Kind.IRQ.name, Kind.LOSS.name
-_LINE_CYCLES = 2
-"""What the line itself may take from the enabling to an interrupt."""
+_LINE_CYCLES = 1
+"""What the line may take longer from the enabling to an interrupt than from a completion."""
 
 _RAISE_CYCLES = 1
 """From a completion to the interrupt that it raises at once: none in the emulator, one in the example card."""
@@ -283,12 +283,10 @@ def _judge(rows: Sequence[LogRow], end_cycle: int | None, *, from_enabled: bool 
                 again.append(row)
             # One that another completion raised does not tell of the one that was due.
             newest = newest_notes.get("remote")
-            by_another = (
-                newest is not None
-                and newest is not due
-                and row.cycle - newest.cycle <= _RAISE_CYCLES
-            )
-            allowed = _LINE_CYCLES if by_another else _WAIT_CYCLES
+            allowed = _WAIT_CYCLES
+            if newest is not None and newest is not due:
+                since = row.cycle - newest.cycle
+                allowed = since + _LINE_CYCLES if since <= _RAISE_CYCLES else allowed
             if due is not None and row.cycle - due.cycle > allowed:
                 lost.append(Lost(due, row))
             pending = row if pending is None else pending
