@@ -113,24 +113,55 @@ def _decided(
     """Return which witnesses decide that it is the memory, and how; none where nothing decides it."""
     if any(each.before and each.behind for each in odd):
         return ("tap_before", "tap_after"), "the taps before and behind it agree on what crossed"
+    good = [
+        each.beside.there.source
+        for each in odd
+        if each.mask and each.behind and _passes_there(each)
+    ]
+    if good:
+        return ("tap_after",), f"at {good[0]} the packet passes its checks with other words there"
     wrong = _failing_beside(stream, odd, mended=False)
     if not wrong:
         return (), ""
     beside = odd[0].beside.there.source
     # A packet of which the others hold only a part stays as wrong as it was.
-    right = any(_passing_beside(stream, odd))
+    right = _right_beside(stream, odd)
     if right and any(each.behind for each in odd):
         return ("tap_after",), (
             f"what it holds fails its checks, and with what went on from there, as {beside} has it, it does not"
         )
-    counted = [facts.view.count(receiver, name) for name in _CHECKS]
-    checked = any(wrong)  # a packet without its TAIL is not
-    if right and tap in _RECEIVES and checked and counted == [0] * len(_CHECKS):
+    if right and tap in _RECEIVES and (few := _counted_less(facts, receiver, stream, odd)):
         return ("tap_before", "checker"), (
             f"what it holds fails its checks, with what {beside} has it does not, and {receiver}, which looked at it "
-            "there, counted no packet as bad"
+            f"there, counted {few}"
         )
     return (), ""
+
+
+def _passes_there(odd: _Odd) -> bool:
+    """Tell whether the packet around an odd place is whole at the other tap, and passes its checks there."""
+    there = odd.beside.there
+    packet = _packet(there, min(odd.difference.first, len(there) - 1))
+    return packet is not None and {packet.header_ok, packet.payload_ok, packet.length_ok} == {True}
+
+
+def _counted_less(facts: Facts, receiver: str, stream: Stream, odd: Sequence[_Odd]) -> str:
+    """Return how a receiver counted fewer bad packets than a tap holds, in words; empty where it did not.
+
+    Of a packet without its TAIL the header is checked; after a bad header nothing is.
+    """
+    packets = _beside(stream, odd, mended=False)
+    asked = [0 for p in packets if p["header_ok"] == 0]
+    asked += [
+        1 if p["payload_ok"] == 0 else 2
+        for p in packets
+        if p["tail_read"] and p["header_ok"] == 1 and 0 in _verdicts(p)
+    ]
+    for check, name in enumerate(_CHECKS):
+        count = facts.view.count(receiver, name)
+        if count is not None and count < asked.count(check):
+            return f"{count} of {asked.count(check)} packets as bad"
+    return ""
 
 
 def _unchecked(facts: Facts, receiver: str, tap: int) -> bool:
@@ -144,11 +175,14 @@ def _failing_beside(stream: Stream, odd: Sequence[_Odd], *, mended: bool) -> lis
     return [bool(p["tail_read"]) for p in _beside(stream, odd, mended=mended) if 0 in _verdicts(p)]
 
 
-def _passing_beside(stream: Stream, odd: Sequence[_Odd]) -> Iterator[bool]:
-    """Yield of each packet that is whole with what the others have whether it passes its checks then."""
-    for p in _beside(stream, odd, mended=True):
-        if p["tail_read"]:
-            yield set(_verdicts(p)) == {1}
+def _right_beside(stream: Stream, odd: Sequence[_Odd]) -> bool:
+    """Tell whether a packet, or its header, passes its checks with what the others have there."""
+    mended = _beside(stream, odd, mended=True)
+    bad = [
+        sum(p["header_ok"] == 0 for p in packets)
+        for packets in (mended, _beside(stream, odd, mended=False))
+    ]
+    return bad[0] < bad[1] or any(p["tail_read"] and set(_verdicts(p)) == {1} for p in mended)
 
 
 def _verdicts(packet: np.void) -> tuple[int, int, int]:

@@ -23,6 +23,7 @@ Register = tuple[str, str, tuple[int, ...]]
 
 _MOST_BROKEN = 12  # laws: an upset of one register breaks no more of them
 _MOST_TRIED = 200
+_RUN = 5  # bits one after another that are told by the first and the last
 _BITS = 32
 _BINS = 16
 
@@ -71,10 +72,25 @@ def text_of(bits: Sequence[WrongBit]) -> list[str]:
         by_register.setdefault(bit.place, []).append(bit)
     told = []
     for same in by_register.values():
-        places = [str(bit.bit + 32 * bit.register.endswith(".hi")) for bit in same]
+        places = _in_runs([bit.bit + 32 * bit.register.endswith(".hi") for bit in same])
         which = " or ".join([", ".join(places[:-1]), places[-1]] if places[1:] else places)
         told.append(f"bit {which} of {same[0].device}'s {same[0].label} ({same[0].value})")
     return told
+
+
+def _in_runs(places: Sequence[int]) -> list[str]:
+    """Return numbers as text, many one after another as ``first to last``."""
+    runs: list[list[int]] = []
+    for place in sorted(places):
+        if runs and place == runs[-1][-1] + 1:
+            runs[-1].append(place)
+        else:
+            runs.append([place])
+    return [
+        text
+        for run in runs
+        for text in ([f"{run[0]} to {run[-1]}"] if len(run) >= _RUN else map(str, run))
+    ]
 
 
 def mending_bits(

@@ -129,8 +129,11 @@ def _with_bit(record: Record) -> bool:
 
 def _names_bit(record: Record) -> bool:
     bit = record["detail"]["bit"]
-    said = re.search(rf"\bbits? (\d+(, | or ))*{bit}\b", record.get("text", ""))
-    return said is not None and not _blamed(record)
+    said = re.findall(
+        r"\bbits? (\d+(?: to \d+)?(?:(?:, | or )\d+(?: to \d+)?)*)", record.get("text", "")
+    )
+    runs = [run.split(" to ") for each in said for run in re.split(", | or ", each)]
+    return any(int(run[0]) <= bit <= int(run[-1]) for run in runs) and not _blamed(record)
 
 
 def frequency(record: Record) -> float | None:
