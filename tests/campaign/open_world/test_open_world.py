@@ -51,6 +51,35 @@ def test_a_fault_in_no_list_comes_and_its_answers_are_judged(fault: str) -> None
     assert json.loads(json.dumps(records)) == records
 
 
+ASKED = {
+    # The packet's end had not come, so that nothing had checked it: a bit of the link or of the memory.
+    Job(
+        UNLISTED, "trace-bit-upset", "saturating", 30_006
+    ): "undetermined: payload-bit-flip, recorder-suspect",
+    # It ended after the cause of the freeze and before the counters stood still.
+    Job(UNLISTED, "trace-two-bits-upset", "saturating", 30_000): "recorder-suspect",
+    # The tap before holds a part of the packets; what is left is as wrong as it was.
+    Job(UNLISTED, "trace-bit-stuck", "saturating", 30_007): "recorder-suspect",
+    # The end of the packet is not in the memory; its header was checked.
+    Job(UNLISTED, "trace-bit-stuck", "saturating", 30_100): "recorder-suspect",
+    # One bit of a count of packets looks like a link that came up again, and only one law speaks of it.
+    Job(UNLISTED, "counter-upset", "", 30_000): "law-broken",
+    # The enabling was two cycles before the completion that raised the line.
+    Job(LISTED, "interrupt-lost", "saturating", 30_017): "interrupt-lost",
+    # What left before the freeze is not described; what left since power-up is all there.
+    Job(GEOMETRIES, "credit-too-optimistic", "", 30_005, 1_200_212): "credit-too-optimistic",
+    # The wait was over when the card stood still; the other card's books are of a later moment.
+    Job(GEOMETRIES, "none", "", 30_005, 1_200_224): "(none)",
+}
+
+
+@pytest.mark.parametrize("job", ASKED, ids=lambda job: f"{job.fault}-{job.seed}")
+def test_what_little_a_recording_holds_is_enough_and_no_more_is_said(job: Job) -> None:
+    first = run_job(job)[0]
+    candidates = ", ".join(first.get("candidates") or ())
+    assert first["name"] + (f": {candidates}" if candidates else "") == ASKED[job]
+
+
 def test_a_fault_in_no_list_is_the_same_again_for_the_same_seed() -> None:
     job = Job(UNLISTED, "link-words-swapped", "medium", SEED)
     first, again = (
