@@ -198,7 +198,7 @@ class Facts:
         """Return ``(t_ps, t_uncertainty_ps)`` of when a device stood still; None where that was not read."""
         card = self.view.device(device)
         cycle = card.registers.value64("frozen.freeze_cycle_") if card is not None else None
-        return (None, None) if cycle is None else self.when(device, cycle)
+        return (None, None) if cycle is None or cycle >> 63 else self.when(device, cycle)
 
     def overflowed(self, receiver: str) -> bool:
         """Return whether the receiver's FIFO lost words in this recording because it was full."""

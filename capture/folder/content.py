@@ -107,10 +107,14 @@ class RegisterImage:
                 f"{where}: pair {int(wrong[0]) + 1}: address {int(addresses[wrong[0] + 1]):#x} "
                 f"does not follow {int(addresses[wrong[0]]):#x}; addresses must ascend"
             )
-        try:
-            return cls({int(address): int(value) for address, value in pairs.tolist()}, map)
-        except ValueError as error:
-            raise CaptureFormatError(f"{where}: {error}") from None
+        odd = np.flatnonzero(addresses % 4)
+        if odd.size:
+            raise CaptureFormatError(
+                f"{where}: register address {int(addresses[odd[0]]):#x} is not a 32-bit multiple of 4"
+            )
+        image = cls({}, map)
+        image._words = dict(pairs.tolist())  # in order, and of 32 bits each
+        return image
 
     def to_bytes(self) -> bytes:
         """Return the pairs as ``from_bytes`` reads them."""

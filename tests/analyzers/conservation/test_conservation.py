@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import random
 import re
-from copy import copy
 from dataclasses import replace
 from pathlib import Path
 
@@ -51,9 +50,8 @@ def laws_broken(checked: list[Checked]) -> set[str]:
 
 
 def of_devices(view: CaptureView, *devices: DeviceCapture) -> CaptureView:
-    other = copy(view)
-    other.devices = devices
-    return other
+    """Return the view with other registers in its devices."""
+    return view.with_frozen(list(devices))
 
 
 def altered(view: CaptureView, device: str, register: str, *indices: int, by: int) -> CaptureView:
