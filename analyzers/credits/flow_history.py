@@ -132,9 +132,9 @@ def _counted_back(
 ) -> int | None:
     """Return what a flow had sent before the first known packet, back from its count at freeze."""
     since = _words_since(view, account.sender)
-    if since is None or not every or every[-1].position is None:
+    last = every[-1] if every else None
+    if since is None or last is None or last.position is None:
         return None
-    last = every[-1]
     own = _left_since(view, account, last, len(stream) - last.position + since)
     if own is None:
         return None

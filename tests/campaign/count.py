@@ -53,7 +53,9 @@ def main() -> None:
     parser.add_argument("--more", action="store_true", help="add to the counts that are there")
     args = parser.parse_args()
     counts = counted(_answers(args.files))
-    before = json.loads(COUNTS.read_text()) if args.more else {"commit": "", "counts": {}}
+    before: dict[str, Any] = {"commit": "", "counts": {}}
+    if args.more:
+        before = json.loads(COUNTS.read_text())
     for key, (right, of) in before["counts"].items():
         mine = counts.get(key, Count(0, 0))
         counts[key] = Count(mine.right + right, mine.of + of)
