@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping, Sequence
+from typing import NamedTuple
 
 from freezeframe.capture.card.device import CardDevice, open_any, split_card
 from freezeframe.capture.counters.contract import Counter, Sample
@@ -21,7 +22,8 @@ from freezeframe.capture.targets.base import Target, open_target
 
 _MEMORY_COUNTS = ("stored", "lost")
 _Frozen = tuple[dict[str, str], dict[str, int]]  # facts, values
-_CYCLES, _NS_A_S = "bus_cycles", 1_000_000_000
+_NS_A_S = 1_000_000_000
+_SEQ = (1 << 32) - 1
 _MOST_FLOWS = 3  # out of credit, that a line names
 
 
@@ -44,7 +46,7 @@ class CardSource:
         except BaseException:
             self.target.close()
             raise
-        self._snapshots: dict[int, tuple[int, CounterSnapshot]] = {}  # device -> (nonce, its last)
+        self._snapshots: dict[int, _Taken] = {}  # device -> its last
         # device -> (freeze, what it left)
         self._frozen: dict[int, tuple[tuple[int, int, int], _Frozen]] = {}
         self.counters: Mapping[str, Counter] = {
@@ -63,14 +65,11 @@ class CardSource:
         for device in self.devices:
             state = read_state(device)
             states.append(state)
-            counted = {
-                f"{device.name}.{name}": value
-                for name, value in self._snapshot(device, state.nonce).values.items()
-            }
+            taken = self._snapshot(device, state.nonce)
+            counted = {f"{device.name}.{name}": v for name, v in taken.snapshot.values.items()}
             values |= counted
-            own_ns |= (
-                dict.fromkeys(counted, taken_ns) if (taken_ns := _taken_ns(device, counted)) else {}
-            )
+            if taken.own_ns is not None:
+                own_ns |= dict.fromkeys(counted, taken.own_ns)
             for memory, of in state.memories.items():
                 key = f"{device.name}.memory.{memory.removesuffix('.0')}"  # lane 0 of a wide tap
                 if f"{key}.stored" not in self.counters:
@@ -87,12 +86,16 @@ class CardSource:
         """Close the target."""
         self.target.close()
 
-    def _snapshot(self, device: Recorder, nonce: int) -> CounterSnapshot:
+    def _snapshot(self, device: Recorder, nonce: int) -> _Taken:
         known = self._snapshots.get(device.index)
-        if known is None or known[0] != nonce or device.read("ctl.snapshot_seq") != known[1].seq:
-            known = nonce, device.counters()
+        if (
+            known is None
+            or known.nonce != nonce
+            or device.read("ctl.snapshot_seq") != known.snapshot.seq
+        ):
+            known = _taken(device, nonce, known)
             self._snapshots[device.index] = known
-        return known[1]
+        return known
 
     def _at_freeze(self, device: Recorder, state: RecorderState) -> _Frozen:
         if state.state != "frozen" or not isinstance(device, Device):
@@ -105,12 +108,28 @@ class CardSource:
         return known[1]
 
 
-def _taken_ns(device: Recorder, counted: Mapping[str, int]) -> int | None:
-    """Return when a snapshot was taken, by the cycles of the card's bus that it counts; None where it counts none."""
-    cycles = counted.get(f"{device.name}.{_CYCLES}")
-    if cycles is None or not isinstance(device, Device):
-        return None
-    return cycles * _NS_A_S // device.identity.clk_bus
+class _Taken(NamedTuple):
+    """A snapshot, and when it was taken by the card's own clock; None where the card does not say."""
+
+    nonce: int
+    snapshot: CounterSnapshot
+    log2: int
+    own_ns: int | None
+
+
+def _taken(device: Recorder, nonce: int, before: _Taken | None) -> _Taken:
+    """Take a new snapshot: a card takes one every 2^``ctl.snapshot_log2`` bus cycles, and numbers them.
+
+    Where the period was changed since, how long it took is not known: its time is that of the one before.
+    """
+    snapshot = device.counters()
+    if not isinstance(device, Device):
+        return _Taken(nonce, snapshot, 0, None)
+    log2, clk_hz = device.read("ctl.snapshot_log2"), device.identity.clk_bus
+    own_ns = 0 if before is None or before.own_ns is None else before.own_ns
+    if before is not None and (before.nonce, before.log2) == (nonce, log2) and clk_hz:
+        own_ns += ((snapshot.seq - before.snapshot.seq & _SEQ) << log2) * _NS_A_S // clk_hz
+    return _Taken(nonce, snapshot, log2, own_ns if clk_hz else None)
 
 
 def _read_frozen(device: Device) -> _Frozen:

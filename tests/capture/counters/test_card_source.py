@@ -84,6 +84,27 @@ def test_a_card_that_was_powered_up_anew_is_read_anew_even_with_the_same_snapsho
         source.close()
 
 
+def test_counts_are_dated_by_the_cards_clock_of_which_it_takes_a_snapshot_every_so_many_cycles() -> (
+    None
+):
+    """4,096 cycles of 100 MHz between snapshots (ctl.snapshot_log2), of which this host sees only some."""
+    recorder = FakeRecorder(frozen=False)
+    for device in range(2):
+        recorder.set(device, "ctl.snapshot_log2", 12)
+        recorder.set(device, "id.clk_bus", 100_000_000)
+    taken_ns = []
+    with serving(recorder) as url:
+        source = open_source(url)
+        for seq in (0xFFFF_FFFE, 0xFFFF_FFFF, 4):  # its number has 32 bits
+            with_counters(recorder, seq, seq & 0xFF)
+            taken_ns.append(source.read().own_ns["B.rx_enq_words"])
+        recorder.set(1, "ctl.snapshot_log2", 13)  # since when is not known
+        with_counters(recorder, 6, 500)
+        taken_ns.append(source.read().own_ns["B.rx_enq_words"])
+        source.close()
+    assert taken_ns == [0, 40_960, 40_960 + 5 * 40_960, 40_960 + 5 * 40_960]
+
+
 def test_a_frozen_card_tells_its_state_machines_fifos_and_flows_without_credit() -> None:
     recorder = FakeRecorder()
     for index, state in enumerate((0, 5, 6, 99)):
