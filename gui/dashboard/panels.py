@@ -54,7 +54,9 @@ def _first_causes(states: Iterable[RecorderState]) -> list[RecorderState]:
 def _source_line(watched: Watched, selected: bool, now_ns: int) -> Line:
     mark = ("> " if selected else "  ", SELECTED)
     name = (watched.url, SELECTED)
-    if watched.stale or watched.sample is None:
+    if not watched.stale and watched.sample is None:
+        return mark, name, ("  waiting for the first answer", FAINT)
+    if watched.stale:
         age = f", last read {age_text(now_ns - watched.sample.t_ns)} ago" if watched.sample else ""
         return (
             mark,

@@ -56,7 +56,7 @@ class Kept(QObject):
             self.settings,
             theme=window.theme,
             geometry=bytes(window.saveGeometry().data()),
-            parts=bytes(window.saveState().data()),
+            parts=window.panels_state(),
             gutter_px=window.timeline.gutter_px,
             preset=window.control.choice.preset,
             legend=window.legend_on,

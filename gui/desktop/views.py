@@ -20,7 +20,7 @@ from freezeframe.gui.desktop.evidence import (
     framed,
     subject_of,
 )
-from freezeframe.gui.desktop.inspection import inspect_place, known_time
+from freezeframe.gui.desktop.inspection import Field, Inspection, inspect_place, known_time
 from freezeframe.gui.desktop.legend import Legend
 from freezeframe.gui.desktop.measure import Measured, measure
 from freezeframe.gui.desktop.panels.cursors import CursorsPanel
@@ -86,9 +86,11 @@ class Views(QMainWindow):
         self._measuring: Any = None
         self._chosen: Place | None = None
         self._recordings = True
+        self._findings_away = False  # hidden for want of recordings, not by the user
         self._guided = False  # a finding was shown, by the user or by itself
         self._at_ps = at_ps
         self._told = ""  # the source of the finding whose story is told
+        self._step_cursor = ""  # the cursor that marks the time of a step without a row
         self.theme: ThemeName = theme
         self.timeline = named(
             TimelineView(), "time line", "Arrows move, + and - zoom, F fits, n and p step."
@@ -211,6 +213,7 @@ class Views(QMainWindow):
         self.findings.shown.connect(self._finding_shown)
         self.story.asked.connect(self._step_asked)
         self.docks["Proof"].visibilityChanged.connect(self.proof.set_seen)
+        self.docks["Findings"].visibilityChanged.connect(self._panel_seen)
         self.findings.evidence_chosen.connect(lambda place: self.choose(place, "findings"))
         self.inspector.word_chosen.connect(self._word_chosen)
         self.measurements.track_chosen.connect(lambda _: self.measure())
@@ -333,7 +336,10 @@ class Views(QMainWindow):
         known = opened is not None and 0 <= number < len(opened.findings)
         finding = opened.findings[number] if opened and known else None
         self.proof.set_finding(opened, finding)
-        self.story.set_steps([] if opened is None or finding is None else opened.story(finding))
+        steps = [] if opened is None or finding is None else opened.story(finding)
+        if steps != self.story.steps:
+            self._unmark_step()
+        self.story.set_steps(steps)
         self._told = source
 
     def _step_asked(self, step: Step) -> None:
@@ -341,12 +347,35 @@ class Views(QMainWindow):
         opened = self.workspace.sources.get(self._told)
         if opened is None:
             return
+        self._unmark_step()
         if step.place is not None:
             self.choose(Place(self._told, *step.place), "findings")
+        elif step.span_ps is not None:
+            self._mark_step(step.span_ps[0] + opened.offset_ps)
         if step.span_ps is not None:
             begin, end = (t_ps + opened.offset_ps for t_ps in step.span_ps)
             beside = max((end - begin) // 2, opened.around_ps // 2)
             self.timeline.set_range(begin - beside, end + beside)
+
+    def _mark_step(self, t_ps: int) -> None:
+        """Set a cursor to the time of a step that no row shows; what was chosen before is of another step."""
+        self._step_cursor = name = f"step {self.story.at + 1}"
+        if name in (cursor.name for cursor in self.timeline.cursors()):  # of a kept view
+            self.timeline.move_cursor(name, t_ps)
+        else:
+            self.timeline.add_cursor(t_ps, name)
+        selection = self.timeline.selection()
+        if selection is not None:
+            self.timeline.select(selection.key, None)
+        self._chosen = None
+        self.table.choose_none()
+        fields = Field("row", "none shows it"), Field("cursor", name)
+        self.inspector.show_inspection(Inspection(self.story.text_of(self.story.at), fields=fields))
+
+    def _unmark_step(self) -> None:
+        if self._step_cursor in (cursor.name for cursor in self.timeline.cursors()):
+            self.timeline.remove_cursor(self._step_cursor)
+        self._step_cursor = ""
 
     def focus_find(self) -> None:
         """Put the keyboard into the find line."""
@@ -370,6 +399,7 @@ class Views(QMainWindow):
         apply_theme(theme)
         self.timeline.set_theme(theme)
         self.proof.set_theme(theme)
+        self.story.set_theme(theme)
         self.overview.theme = THEMES[theme]
         self.overview.update()
         self.legend.theme = THEMES[theme]
@@ -571,9 +601,34 @@ class Views(QMainWindow):
         if recordings != self._recordings and sources:
             # Only recordings of cards and packets have findings; without one the room is for the others.
             self._recordings = recordings
-            self.docks["Findings"].setVisible(recordings)
+            self._make_room(recordings)
         self._refresh_findings()
         self._refresh_notes()
+
+    def _make_room(self, recordings: bool) -> None:
+        """Hide the findings while nothing can have one; a panel that the user closed stays closed."""
+        dock = self.docks["Findings"]
+        if not recordings and not dock.isHidden():
+            dock.hide()
+            self._findings_away = True
+        elif recordings and self._findings_away:
+            self._findings_away = False
+            dock.show()
+
+    def _panel_seen(self, seen: bool) -> None:
+        """Once the user has opened the findings, what becomes of them is his choice again."""
+        self._findings_away = self._findings_away and not seen
+
+    def panels_state(self) -> bytes:
+        """Return what Qt keeps of the panels as the user left them: findings that are only away are among them."""
+        dock, away = self.docks["Findings"], self._findings_away
+        if away:
+            dock.show()
+        state = bytes(self.saveState().data())
+        if away:
+            dock.hide()
+            self._findings_away = True
+        return state
 
     def _refresh_findings(self) -> None:
         sources = list(self.workspace.sources.values())

@@ -174,6 +174,12 @@ class EventTable(QWidget):
         self._go(line, tell=False)
         return True
 
+    def choose_none(self) -> None:
+        """Let go of the row that is selected; tells nobody."""
+        selection = self.view.selectionModel()
+        if selection is not None:
+            selection.clear()
+
     def current_row(self) -> int | None:
         """Return the row of the frame that is selected."""
         line = self.view.currentIndex().row()

@@ -11,6 +11,7 @@ from PyQt6.QtWidgets import QHBoxLayout, QSizePolicy, QToolButton, QWidget
 
 from freezeframe.capture.time_text import format_ps
 from freezeframe.gui.desktop.widgets import named, plain_label
+from freezeframe.gui.palette import THEMES, ThemeName, hexadecimal
 from freezeframe.gui.text import plural, printable
 from freezeframe.gui.tracks.story import MOST_STEPS, Step
 
@@ -36,6 +37,15 @@ class StoryStrip(QWidget):
             line.addWidget(made)
         line.addWidget(self._said, 1)
         self.hide()
+
+    def set_theme(self, name: ThemeName) -> None:
+        """Fill the button of the step that is shown with the colour of what is selected: 3:1 against the others."""
+        theme = THEMES[name]
+        fill, ink = hexadecimal(theme.selection), hexadecimal(theme.on(theme.selection))
+        self.setStyleSheet(
+            f"QToolButton:checked {{ background: {fill}; color: {ink}; border: 1px solid {fill}; "
+            "border-radius: 2px; }"
+        )
 
     def set_steps(self, steps: Sequence[Step]) -> None:
         """Show the steps of another finding, none of them gone to; nothing where there are none."""

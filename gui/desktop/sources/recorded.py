@@ -29,6 +29,7 @@ _PAUSE, _PAUSE_PS = (
     20,
     10**13,
 )  # so many times the usual step, and 10 s, is a pause of the recording
+_CLOCK = "by the clock of the machine that recorded, not by a card's own cycles"
 _CHECK = 1000  # samples between two looks whether it is still wanted
 
 
@@ -112,6 +113,8 @@ def load_recording(key: str, path: Path, progress: Progress) -> Opened:
     )
     table = _line_table(lines) if recorded.kind == LINES else _table(counters)
     tracks = [(track, None) for track in _tracks(key, name, counters)]
+    if any(counter.kind != "gauge" for counter in counters.values()):
+        opened.remarks.append(f"rates are {_CLOCK}: a live card has others where it runs slower")
     moved = sum(counter.moved for counter in counters.values())
     if moved > _TRACKS:
         opened.remarks.append(
@@ -135,7 +138,9 @@ def _tracks(key: str, name: str, counters: dict[tuple[str, str], _Counter]) -> I
     several = len({source for source, _ in counters}) > 1
     moved = [(which, counter) for which, counter in counters.items() if counter.moved]
     for (source, counter_name), counter in moved[:_TRACKS]:
-        unit = counter.unit if counter.kind == "gauge" else f"{counter.unit}/s"
+        gauge = counter.kind == "gauge"
+        unit = counter.unit if gauge else f"{counter.unit}/s"
+        rated = "" if gauge else f" The rate is {_CLOCK}."
         t_ps = np.array(counter.t_ps, np.int64)
         if not len(t_ps):
             continue
@@ -147,7 +152,7 @@ def _tracks(key: str, name: str, counters: dict[tuple[str, str], _Counter]) -> I
             value=np.array(counter.value, np.float64),
             step=True,
             unit=unit,
-            note=f"{counter_name} of {source}, as it was recorded.",
+            note=f"{counter_name} of {source}, as it was recorded.{rated}",
             coverage=Coverage.between(int(t_ps[0]), int(t_ps[-1]) + 1, *_ENDS),
         )
 
@@ -183,4 +188,6 @@ def _table(counters: dict[tuple[str, str], _Counter]) -> Table:
             "unit": [one.unit for one in counters.values()],
         }
     )
-    return Table("counters", frame, doc="every counter at the end of the recording")
+    return Table(
+        "counters", frame, doc=f"every counter at the end of the recording; per_s is {_CLOCK}"
+    )

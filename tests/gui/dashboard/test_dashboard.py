@@ -370,6 +370,22 @@ def test_a_source_that_is_gone_is_stale_with_its_age_and_comes_back() -> None:
     driven(dashboard(reader), job)
 
 
+def test_a_source_that_was_not_read_yet_is_waited_for_and_not_stale_unless_it_fails() -> None:
+    reader = netdev_reader(seconds=0)
+
+    async def job(app: Dashboard, pilot: Pilot[None]) -> None:
+        assert texts(app, "panel")[0].rstrip() == "> netdev:eth9  waiting for the first answer"
+        reader.trouble = "netdev:eth9: the interface is gone"
+        await show(pilot)
+        assert "STALE " in texts(app, "panel")[0]
+        reader.trouble = None
+        reader.play(Sample(time.monotonic_ns(), {"rx_packets": 1}))
+        await show(pilot)
+        assert "STALE" not in texts(app, "panel")[0] and "waiting" not in texts(app, "panel")[0]
+
+    driven(dashboard(reader), job)
+
+
 def test_a_snapshot_is_a_new_file_with_all_counters(tmp_path: Path) -> None:
     async def job(app: Dashboard, pilot: Pilot[None]) -> None:
         await pilot.press("s", "s")

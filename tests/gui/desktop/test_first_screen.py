@@ -5,11 +5,13 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from PyQt6.QtWidgets import QToolButton
 from pytestqt.qtbot import QtBot
 
 from freezeframe.gui.desktop.evidence import framed, subject_of
 from freezeframe.gui.desktop.timeline.overlay import RULER_PX
 from freezeframe.gui.desktop.window import MainWindow
+from freezeframe.gui.palette import THEMES, Theme, contrast
 from tests.gui.cli import run_inside
 from tests.gui.desktop.captures import emulated
 from tests.gui.desktop.conftest import settle, wait_loaded
@@ -123,6 +125,69 @@ def test_the_steps_of_the_story_move_the_view_and_choose_their_rows(
     assert story.at == len(story.steps) - 1
     story.step(-1)
     assert story.at == len(story.steps) - 2
+
+
+def test_a_step_without_a_row_sets_a_cursor_to_its_time_and_lets_the_row_before_go(
+    qtbot: QtBot, window: MainWindow, fault_capture: Path
+) -> None:
+    wait_loaded(qtbot, window, fault_capture)
+    settle(qtbot, window)
+    story, last = window.story, len(window.story.steps) - 1
+    froze = story.steps[last]
+    assert (froze.text, froze.place) == ("B froze: pay-crc, length", None)
+    assert froze.span_ps is not None
+    window.timeline.add_cursor(1_000_000, "mine")
+    story.go(last - 1)
+    assert window.timeline.selection() is not None and window.table.current_row() is not None
+    story.go(last)
+    marks = {cursor.name: cursor.t_ps for cursor in window.timeline.cursors()}
+    assert marks == {"mine": 1_000_000, f"step {last + 1}": froze.span_ps[0]}
+    assert window.timeline.read_ps() == froze.span_ps[0]  # values beside the tracks are of then
+    assert window.timeline.selection() is None and window.table.current_row() is None
+    assert window.inspector.title.text() == "B froze: pay-crc, length (230.395 µs)"
+    story.go(last)
+    assert len(window.timeline.cursors()) == 2
+    story.go(last - 1)
+    assert [cursor.name for cursor in window.timeline.cursors()] == ["mine"]
+    assert window.timeline.selection() is not None
+
+
+def test_the_mark_of_a_step_that_was_kept_in_a_view_is_moved_and_goes_with_its_finding(
+    qtbot: QtBot, window: MainWindow, fault_capture: Path
+) -> None:
+    key = wait_loaded(qtbot, window, fault_capture)
+    settle(qtbot, window)
+    last = len(window.story.steps) - 1
+    window.timeline.add_cursor(5, f"step {last + 1}")
+    window.story.go(last)
+    (mark,) = window.timeline.cursors()
+    assert window.story.steps[last].span_ps == (mark.t_ps, mark.t_ps + 1)
+    window.workspace.close_source(key)
+    assert window.timeline.cursors() == ()
+
+
+@pytest.mark.parametrize("theme", THEMES.values(), ids=list(THEMES))
+def test_the_button_of_the_step_that_is_shown_has_3_to_1_against_the_others(
+    qtbot: QtBot, window: MainWindow, fault_capture: Path, theme: Theme
+) -> None:
+    """WCAG 2.2, success criterion 1.4.11: what tells the state of a control."""
+    wait_loaded(qtbot, window, fault_capture)
+    settle(qtbot, window)
+    window.set_theme(theme.name)
+    window.story.go(1)
+    other, chosen = (filled(window, f"step {number} of the story") for number in (1, 2))
+    assert contrast(chosen, other) >= 3
+    assert contrast(chosen, theme.gutter) >= 3
+
+
+def filled(window: MainWindow, name: str) -> int:
+    """Return the colour that most of a button has."""
+    made = next(b for b in window.findChildren(QToolButton) if b.accessibleName() == name)
+    image = made.grab().toImage()
+    pixels = [
+        image.pixel(x, y) & 0xFFFFFF for x in range(image.width()) for y in range(image.height())
+    ]
+    return max(set(pixels), key=pixels.count)
 
 
 def test_the_story_goes_with_the_finding(

@@ -104,3 +104,25 @@ def test_a_recording_opens_in_the_window_beside_a_capture(
     assert any(
         "fault.ff" in remark for remark in opened.remarks
     )  # where it stands beside it, or why nowhere
+
+
+def test_a_recorded_rate_says_by_which_clock_it_is(tmp_path: Path) -> None:
+    """A recording holds no cycles of a card: a rate is growth by the clock of the machine that recorded."""
+    opened = loaded(tmp_path / "a.ffrec", [0, 1, 2], [0, 10, 30])
+    clock = "by the clock of the machine that recorded, not by a card's own cycles"
+    shown = series(opened)
+    assert shown["rx"].note == f"rx of netdev:eth0, as it was recorded. The rate is {clock}."
+    assert shown["level"].note == "level of netdev:eth0, as it was recorded."
+    assert opened.tables["counters"].doc.endswith(f"; per_s is {clock}")
+    assert [r for r in opened.remarks if clock in r] == [
+        f"rates are {clock}: a live card has others where it runs slower"
+    ]
+
+
+def test_a_recording_of_values_alone_says_nothing_of_rates(tmp_path: Path) -> None:
+    recording = Recording(tmp_path / "a.ffrec")
+    for second in range(2):
+        sample = Sample(second * SECOND_NS, {"level": second})
+        recording.add("netdev:eth0", {"level": gauge("level")}, sample)
+    recording.close()
+    assert load_recording("1", tmp_path / "a.ffrec", Progress()).remarks == []

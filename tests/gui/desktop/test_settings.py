@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
 from pytestqt.qtbot import QtBot
 
+from freezeframe.capture.counters.contract import Sample
+from freezeframe.capture.counters.recording import Recording
 from freezeframe.capture.errors import InputError
 from freezeframe.gui.desktop.settings import (
     Settings,
@@ -17,7 +21,8 @@ from freezeframe.gui.desktop.settings import (
 )
 from freezeframe.gui.desktop.window import MainWindow
 from freezeframe.gui.desktop.workspace import Workspace
-from tests.gui.desktop.conftest import NO_ANALYSES
+from tests.capture.counters.played import SECOND_NS, counter
+from tests.gui.desktop.conftest import NO_ANALYSES, wait_loaded
 
 _GOOD = {"format": ["freezeframe-desktop", 1], "theme": "light", "gutter_px": 300, "preset": "credits",
          "recent": ["/a.ff", "netdev:lo"], "hidden_columns": {"words": ["slot"]}, "legend": False}  # fmt: skip
@@ -111,3 +116,74 @@ def test_theme_size_label_column_preset_and_panels_come_back(qtbot: QtBot, tmp_p
     assert again.toolbar.presets.currentData() == "credits"
     assert again.docks["Notes"].isHidden() and not again.docks["Sources"].isHidden()
     again.close()
+
+
+@contextmanager
+def showing(qtbot: QtBot, place: Path, what: Path) -> Iterator[MainWindow]:
+    """A window of these settings with one source open; what it is like at the end is kept."""
+    window = made(place)
+    qtbot.addWidget(window)
+    window.show()
+    wait_loaded(qtbot, window, what)
+    yield window
+    window.close()
+
+
+@pytest.fixture
+def night(tmp_path: Path) -> Path:
+    recording = Recording(tmp_path / "night.ffrec")
+    for second in range(3):
+        recording.add("made:a", {"rx": counter("rx")}, Sample(second * SECOND_NS, {"rx": second}))
+    recording.close()
+    return tmp_path / "night.ffrec"
+
+
+def test_findings_that_a_recording_of_counters_has_no_use_for_are_there_for_the_next_capture(
+    qtbot: QtBot, tmp_path: Path, fault_capture: Path, night: Path
+) -> None:
+    place = tmp_path / "desktop.json"
+    for what, seen in (
+        (fault_capture, True),
+        (night, False),
+        (night, False),
+        (fault_capture, True),
+    ):
+        with showing(qtbot, place, what) as window:
+            assert window.docks["Findings"].isVisible() == seen, what.name
+            assert window.docks["Inspector"].isVisible()
+
+
+def test_findings_come_as_soon_as_a_capture_is_opened_beside_a_recording_of_counters(
+    qtbot: QtBot, tmp_path: Path, fault_capture: Path, night: Path
+) -> None:
+    with showing(qtbot, tmp_path / "desktop.json", night) as window:
+        wait_loaded(qtbot, window, fault_capture)
+        assert window.docks["Findings"].isVisible()
+
+
+def test_findings_that_the_user_closed_stay_closed_until_he_opens_them(
+    qtbot: QtBot, tmp_path: Path, fault_capture: Path, night: Path
+) -> None:
+    place = tmp_path / "desktop.json"
+    with showing(qtbot, place, fault_capture) as window:
+        window.docks["Findings"].close()
+    for what in (night, fault_capture):
+        with showing(qtbot, place, what) as window:
+            assert window.docks["Findings"].isHidden(), what.name
+    with showing(qtbot, place, night) as window:
+        wait_loaded(qtbot, window, fault_capture)
+        assert window.docks["Findings"].isHidden()
+        window.show_panel("Findings")
+    with showing(qtbot, place, fault_capture) as window:
+        assert window.docks["Findings"].isVisible()
+
+
+def test_findings_opened_and_closed_beside_a_recording_of_counters_are_closed_by_the_user(
+    qtbot: QtBot, tmp_path: Path, fault_capture: Path, night: Path
+) -> None:
+    place = tmp_path / "desktop.json"
+    with showing(qtbot, place, night) as window:
+        window.show_panel("Findings")
+        window.docks["Findings"].close()
+    with showing(qtbot, place, fault_capture) as window:
+        assert window.docks["Findings"].isHidden()
