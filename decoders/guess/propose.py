@@ -9,13 +9,14 @@ from freezeframe.capture.files.choice import OpenSource
 from freezeframe.decoders.contract import EDGES
 from freezeframe.decoders.guess.candidate import Candidate, Evidence, weigh
 from freezeframe.decoders.guess.lines import Line, lines_of, sampled
-from freezeframe.decoders.guess.names import NameBook
+from freezeframe.decoders.guess.names import NameBook, fitting_probes
 from freezeframe.decoders.guess.plain_rule import plain
 from freezeframe.decoders.guess.sigrok_rule import SigrokRule
 from freezeframe.decoders.guess.stacks import stacks
 from freezeframe.decoders.registry import Registry
 
 _MOST_CHANNELS = 64
+_WIDE = 24  # lines that a bus needs
 LEAST = 0.6  # below, a proposal is about as often wrong as right
 
 
@@ -70,7 +71,7 @@ class Guesser:
             for base in apart(seen)
             for each in (base, *(stacks(base, evidence) if base in ours else ()))
         ]
-        nothing = "" if found else _reason(lines, seen)
+        nothing = "" if found else self._wide_bus(probes) or _reason(lines, seen)
         return Guess(tuple(found), tuple(lines), len(edges), whole, nothing, tuple(seen))
 
     def __enter__(self) -> Guesser:
@@ -89,6 +90,21 @@ class Guesser:
                 rule = decoder.evidence or plain
                 for finding in rule(evidence, decoder):
                     yield weigh(evidence, finding)
+
+    def _wide_bus(self, probes: Sequence[str]) -> str:
+        """Return that the probes are called as the lines of a bus of many, in words; such a one is not tried."""
+        wide = [
+            decoder.id
+            for decoder in self._native.decoders.values()
+            if sum(not channel.optional for channel in decoder.channels) >= _WIDE
+            and fitting_probes(self._book, decoder, probes)
+        ]
+        told = " or ".join(f"-d {name}" for name in wide)
+        return (
+            f"the names are those of {' and '.join(wide)}, which is not tried: say {told}"
+            if wide
+            else ""
+        )
 
     def _named_first(self, probes: Sequence[str]) -> list[str]:
         """Return the probes, those first whose names tell the most."""

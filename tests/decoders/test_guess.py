@@ -281,6 +281,19 @@ def test_of_a_long_capture_only_the_beginning_is_looked_at(
     assert found.proposals[0].spec == "i2c"
 
 
+def test_a_bus_of_many_lines_is_known_by_their_names_and_its_decoders_are_named(
+    tmp_path: Path,
+) -> None:
+    lines_of_pci = ("CLK", "FRAME#", "IRDY#", "TRDY#", "DEVSEL#", "STOP#")
+    names = (*lines_of_pci, *(f"CBE[{n}]" for n in range(4)), *(f"AD[{n}]" for n in range(32)))
+    rng = np.random.default_rng(3)
+    levels = [{"CLK": n & 1, "AD[20]": int(rng.integers(2))} for n in range(400)]
+    found = proposed(draw(levels, names), tmp_path)
+    assert found.proposals == ()
+    said = "the names are those of pci and pcix, which is not tried: say -d pci or -d pcix"
+    assert found.nothing == said
+
+
 def test_noise_is_proposed_as_nothing_with_confidence(tmp_path: Path) -> None:
     steps: Levels = [{f"D{n}": int(RANDOM.integers(2)) for n in range(4)} for _ in range(3000)]
     found = proposed(draw(steps, ("D0", "D1", "D2", "D3")), tmp_path)
