@@ -59,7 +59,8 @@ def test_without_a_name_those_that_such_a_card_can_be_asked_are_listed(capture: 
     done = run_inside("analyze", str(capture))
     assert (done.code, done.err) == (0, "")
     names = [line.split("  ")[0] for line in done.out.split("\n\n")[0].splitlines()]
-    assert names == ["conservation", "crc", "latency", "pressure", "taps", "throughput"]
+    listed = ["conservation", "crc", "latency", "pressure", "taps", "throughput", "transactions"]
+    assert names == listed
     assert "What became of each packet between two taps of a path." in done.out
     assert f"Run all of them:  freezeframe analyze {capture} all\n" in done.out
 
