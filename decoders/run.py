@@ -22,6 +22,7 @@ from freezeframe.capture.files.sigrok_sr import DEFAULT_MAX_SAMPLES
 from freezeframe.capture.files.source import CaptureHeader, ReadSettings
 from freezeframe.capture.folder.one_file import place_of
 from freezeframe.capture.packets.recognise import is_live, is_packets
+from freezeframe.capture.targets.given_as_file import missing
 from freezeframe.decoders.columns import table_in_samples
 from freezeframe.decoders.contract import CAPTURE, EDGES, PACKETS
 from freezeframe.decoders.registry import Registry, load_decoders, shortened
@@ -31,6 +32,7 @@ from freezeframe.decoders.stack_run import Decoded, StackRun
 __all__ = ["Decoded", "StackRun", "decode_file"]
 
 _open_folder = code("freezeframe.capture.folder.reader:as_recording")  # not for samples
+_is_card_folder = code("freezeframe.capture.folder.card_folder:is_card_folder")
 _packet_blocks = code("freezeframe.capture.packets.source:packet_blocks")
 _WHAT = {CAPTURE: "a capture folder", EDGES: "a file of samples", PACKETS: "a source of packets"}
 _EDGES_AT_ONCE = 1 << 16  # calling a decoder costs as much as some thousand edges
@@ -72,12 +74,18 @@ def decode_file(
         raise InputError("no decoder is named; `freezeframe decoders` lists them")
     file = Path(path)
     if not is_live(path) and not file.exists():
-        raise InputError(f"{path}: there is no such file or folder")
+        raise InputError(missing(path))
     if is_packets(path):
         check_fit(path, PACKETS, stacks, known)
         return _decode_packets(path, stacks, progress, None if source is None else source.note)
     file = place_of(file)
     is_folder = file.is_dir() and not is_samples(file)
+    if is_folder and _is_card_folder(file):
+        raise InputError(
+            f"{path}: is the recording of a card that is described by a file, which no decoder of -d reads: "
+            f"freezeframe decode {path}, without -d, prints its packets and events; explain, check and analyze "
+            "say what they mean"
+        )
     check_fit(file, CAPTURE if is_folder else EDGES, stacks, known)
     runs = [StackRun(stack) for stack in stacks]
     in_samples = False

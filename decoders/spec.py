@@ -73,6 +73,25 @@ def layers_of(spec: str) -> list[str]:
     return ["+".join(parts[: number + 1]) for number in range(len(parts))]
 
 
+def with_probe(spec: str, channel: str, probe: str, registry: Registry) -> str:
+    """Return a spec with its first decoder's channel on this probe, everything else as it is written.
+
+    Raises:
+        InputError: as `parse_spec`.
+    """
+    decoder = parse_spec(spec, registry).steps[0].decoder
+    first = _steps(spec)[0]
+    name, colon, rest = _halves(first, ":")
+    called_so = next({each.id, *each.aliases} for each in decoder.channels if each.id == channel)
+    kept = [
+        setting
+        for setting in (_split(rest, ",") if colon else ())
+        if _plain(_halves(setting, "=")[0]).strip() not in called_so
+    ]
+    settings = ",".join([f"{channel}={spec_value(probe)}", *kept])
+    return f"{name}:{settings}{spec[len(first) :]}"
+
+
 def match_channels(
     decoder: Decoder, given: Mapping[str, str], probes: Sequence[str]
 ) -> tuple[str | None, ...]:

@@ -9,12 +9,14 @@ from pathlib import Path
 from freezeframe.capture.errors import InputError
 from freezeframe.capture.output_place import refuse_dash
 
-_MANIFEST = "manifest.json"  # of freezeframe.capture.folder, whose import costs that of numpy
+# Of freezeframe.capture.folder, whose import costs that of numpy. The copy alone is a capture that --salvage reads.
+MANIFESTS = ("manifest.json", "manifest.copy.json")
 
 
 def is_capture(path: Path) -> bool:
     """Return whether a directory is a capture folder, whole or not."""
-    return (path / _MANIFEST).is_file() and (path.suffix == ".ff" or (path / "raw").is_dir())
+    stated = any((path / name).is_file() for name in MANIFESTS)
+    return stated and (path.suffix == ".ff" or (path / "raw").is_dir())
 
 
 def refuse_evidence(path: Path) -> None:

@@ -188,17 +188,25 @@ def _sentence(found: Night) -> list[str]:
 
 
 def _bits(kind: Kind) -> str:
-    if not kind.bits:
-        return ""
-    bit, count = kind.bits.most_common(1)[0]
-    return f", bit {bit} in {count}"
+    return _most("bit", kind.bits, kind.count)
 
 
 def _flows(kind: Kind) -> str:
-    if not kind.flows or kind.count < 2:
+    return _most("flow", kind.flows, kind.count)
+
+
+def _most(what: str, seen: Counter[int], of: int) -> str:
+    """Return what most freezes share, of at least two; one of four is no pattern."""
+    shared = [
+        (value, count) for value, count in seen.most_common() if count >= 2 and 2 * count > of
+    ]
+    if not shared:
         return ""
-    flow, count = kind.flows.most_common(1)[0]
-    return f", flow {flow} in {count}"
+    best = shared[0][1]
+    # A change of two bits is one pattern: both are named.
+    values = sorted(value for value, count in shared if count == best)
+    several = f"{what}s" if len(values) > 1 else what
+    return f", {several} {' and '.join(map(str, values))} in {best}"
 
 
 def _count(kind: Kind, name: str, told: dict[str, Any]) -> None:

@@ -25,6 +25,7 @@ from freezeframe.capture.folder.samples import (
     is_sample_folder,
     write_samples,
 )
+from freezeframe.capture.targets.given_as_file import missing
 
 
 @dataclass(frozen=True, slots=True)
@@ -186,7 +187,7 @@ def _stored(path: Path, number: int) -> tuple[str, dict[str, Path]]:
         InputError: it is not there, or is a folder that is no capture.
     """
     if not path.exists():
-        raise InputError(f"{path}: there is no such file or folder")
+        raise InputError(missing(path))
     inside = f"raw/{number}/{path.name}"
     if not path.is_dir():
         return inside, {inside: path}

@@ -25,6 +25,7 @@ from freezeframe.capture.folder.manifest import (
     FORMAT_NAME,
     FORMAT_VERSION,
     MANIFEST,
+    MANIFEST_COPY,
     OLD_VERSIONS,
     SAMPLES_NAME,
     manifest_digest,
@@ -40,6 +41,7 @@ from freezeframe.capture.registers.identity import Identity
 from freezeframe.capture.registers.layouts import DOMAIN_NAMES
 from freezeframe.capture.registers.map_table import MAP_HASH
 from freezeframe.capture.registers.names import device_name
+from freezeframe.capture.targets.given_as_file import missing
 
 _MANIFEST_LIMIT_B = 16 << 20  # a manifest with a gap in every chunk of 26 devices is under 4 MiB
 _SAMPLE_B = 8
@@ -163,7 +165,9 @@ def read_manifest(
     """
     where = folder / file
     if not folder.exists():
-        raise CaptureFormatError(f"{folder}: does not exist")
+        raise CaptureFormatError(missing(folder, "does not exist"))
+    if file == MANIFEST and not where.is_file() and (folder / MANIFEST_COPY).is_file():
+        raise CaptureFormatError(f"{where}: missing; {KEEP}")
     if not folder.is_dir() or not where.is_file():
         raise CaptureFormatError(
             f"{folder}: is not a capture folder (it has no {file}); "

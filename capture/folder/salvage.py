@@ -37,6 +37,7 @@ from freezeframe.capture.folder.one_file import (
 from freezeframe.capture.folder.raw_files import stated_files
 from freezeframe.capture.folder.records import RECORD_B
 from freezeframe.capture.stand_ins import stands_for
+from freezeframe.capture.targets.given_as_file import missing
 
 _PAIR_B = 8
 _SAMPLE_B = 8
@@ -90,7 +91,7 @@ def salvage(path: Path) -> Salvaged:
 def _unpacked(path: Path) -> tuple[Path, list[Damage]]:
     """Return what an archive holds as a folder, also of a damaged one, and what is wrong with the archive itself."""
     if not path.exists():
-        raise CaptureFormatError(f"{path}: does not exist")
+        raise CaptureFormatError(missing(path, "does not exist"))
     damage = []
     try:
         if path.stat().st_size > _ARCHIVE_B:

@@ -15,11 +15,12 @@ import os
 import shutil
 import time
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
+from typing import NamedTuple
 
 from freezeframe.capture.card.device import CardDevice, open_any, split_card
 from freezeframe.capture.custody.accounts import Accounts
@@ -128,28 +129,66 @@ def guard(
     place = Path(directory)
     rule = keep if isinstance(keep, Keep) else Keep(keep)
     urls = [target_urls] if isinstance(target_urls, str) else list(target_urls)
-    try:
-        place.mkdir(exist_ok=True)
-    except OSError as error:
-        raise InputError(f"{place}: cannot be used as a directory: {error.strerror}") from error
-    with _alone(place):
-        lines = GuardLog(place, log, keep_B=rule.log_bytes)
-        post = _Guard(urls, rule, place, on_capture, lines, wait_s, extras or Extras(), home)
+    with ExitStack() as opened:
+        ways = _ways(urls, opened)
         try:
-            post.tidy()
-            begun(lines)
-            try:
-                post.begin()
-                while not stop():
-                    pause_s = post.look(poll_s)
-                    lines.sync()
-                    _sleep(pause_s, stop, post.extras.wait)
-            finally:
-                post.end()
-                post.extras.ended()
+            place.mkdir(exist_ok=True)
+        except OSError as error:
+            raise InputError(f"{place}: cannot be used as a directory: {error.strerror}") from error
+        opened.enter_context(_alone(place))
+        lines = GuardLog(place, log, keep_B=rule.log_bytes)
+        opened.callback(lines.close)
+        post = _Guard(urls, rule, place, on_capture, lines, wait_s, extras or Extras(), home)
+        post.tidy()
+        begun(lines)
+        try:
+            post.begin(ways)
+            while not stop():
+                pause_s = post.look(poll_s)
+                lines.sync()
+                _sleep(pause_s, stop, post.extras.wait)
         finally:
-            lines.close()
+            post.end()
+            post.extras.ended()
     return post.pulled
+
+
+class _Way(NamedTuple):
+    """A target that was opened, and what is there."""
+
+    target: Target
+    devices: Sequence[Recorder]
+
+
+def _way(url: str) -> _Way:
+    """Open a target and its devices; raises as ``open_target`` and ``open_any``."""
+    plain, card = split_card(url)
+    target = open_target(plain)
+    try:
+        return _Way(target, open_any(target, card))
+    except BaseException:
+        target.close()
+        raise
+
+
+def _ways(urls: Sequence[str], opened: ExitStack) -> list[_Way | TargetError]:
+    """Open all targets, before anything is written; of one that is not up, return why.
+
+    Raises:
+        InputError, DeviceUnknownError: one is no target, or no card of ours.
+    """
+    found: list[_Way | TargetError] = []
+    for url in urls:
+        try:
+            way = _way(url)
+        except DeviceUnknownError:
+            raise
+        except TargetError as error:
+            found.append(error)
+        else:
+            opened.callback(way.target.close)  # once more does no harm
+            found.append(way)
+    return found
 
 
 @dataclass(slots=True)
@@ -171,17 +210,11 @@ class _Post:
     def frozen(self) -> bool:
         return any(state.state == "frozen" for state in self.states)
 
-    def open(self) -> str:
-        """Open it and its devices and return what there is to log; raises as ``open_target`` and ``open_any``."""
-        plain, card = split_card(self.url)
-        target = open_target(plain)
-        try:
-            self.devices = open_any(target, card)
-        except BaseException:
-            target.close()
-            raise
-        self.target, self.away_since_s = target, None
-        return f"{target.url}: watching {', '.join(device.name for device in self.devices)}"
+    def open(self, way: _Way | None = None) -> str:
+        """Open it and its devices, or take what was opened, and return what there is to log; raises as ``_way``."""
+        self.target, self.devices = _way(self.url) if way is None else way
+        self.away_since_s = None
+        return f"{self.target.url}: watching {', '.join(device.name for device in self.devices)}"
 
     def close(self) -> None:
         """Close it; the next look opens it again."""
@@ -215,6 +248,7 @@ class _Guard:
         self._leases = Leases(home)
         self._posts = [_Post(url, Accounts(directory, self._ledger, log)) for url in urls]
         self._to_note: list[tuple[_Post, Sequence[RecordingKey], Sequence[int], Path | None]] = []
+        self._watching = False
         self._away_s = 0.0
         self._trouble = ""
         self._over_limit = False
@@ -230,18 +264,18 @@ class _Guard:
                 shutil.rmtree(entry)
         self._prune()
 
-    def begin(self) -> None:
-        """Open every target that is up; one that answers and is no card of ours ends the guard."""
-        for post in self._posts:
-            try:
-                self._open(post)
-            except DeviceUnknownError:
-                raise
-            except TargetError as error:
-                self._away(post, error)
+    def begin(self, ways: Sequence[_Way | TargetError]) -> None:
+        """Take every target that is up."""
+        for post, way in zip(self._posts, ways, strict=True):
+            if isinstance(way, TargetError):
+                self._away(post, way)
+            else:
+                self._open(post, way)
+        self._watching = True
 
     def end(self) -> None:
-        self._log(f"watching ends; {self.pulled} pulled")
+        if self._watching:
+            self._log(f"watching ends; {self.pulled} pulled")
         for post in self._posts:
             post.close()
         self._leases.release()
@@ -275,8 +309,8 @@ class _Guard:
             self._away_s = min(max(2 * self._away_s, poll_s), _LONGEST_AWAY_S)
             return self._away_s
 
-    def _open(self, post: _Post) -> None:
-        line = post.open()
+    def _open(self, post: _Post, way: _Way | None = None) -> None:
+        line = post.open(way)
         if isinstance(post.devices[0], CardDevice):
             alone = len(self._posts) == 1
             if not alone or self.extras.host is not tuple:

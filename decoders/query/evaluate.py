@@ -46,6 +46,10 @@ _ORDER: dict[str, Callable[[Any, Any], Any]] = {
 _FLIPPED = {"<": ">", "<=": ">=", ">": "<", ">=": "<="}
 
 
+class MixedColumnsError(ExpressionError):
+    """A column of texts is compared with a column of numbers or truths."""
+
+
 def matching(table: pd.DataFrame, expression: str) -> Bools:
     """Return ``(n,)`` bool: whether each row matches.
 
@@ -229,9 +233,15 @@ def _against_fraction(values: npt.NDArray[Any], sign: str, wanted: Fraction) -> 
 def _between(left: pd.Series[Any], sign: str, right: pd.Series[Any], place: Operand) -> Bools:
     """Compare two columns row by row."""
     if _is_text(left) != _is_text(right):
-        raise ExpressionError(
-            f"{left.name} and {right.name} cannot be compared: one holds texts", place.at, place.end
+        hint = (
+            f"; a text is put in quotes: {left.name} {sign} '{right.name}'"
+            if _is_text(left)
+            else ""
         )
+        raise MixedColumnsError(
+            f"{left.name} and {right.name} cannot be compared: one holds texts{hint}",
+            place.at, place.end,
+        )  # fmt: skip
     known: Bools = (left.notna() & right.notna()).to_numpy()
     one: npt.NDArray[Any]
     other: npt.NDArray[Any]

@@ -12,7 +12,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from freezeframe.capture.errors import InputError
-from freezeframe.decoders.query.evaluate import matching
+from freezeframe.decoders.query.evaluate import MixedColumnsError, matching
 from freezeframe.decoders.query.parse import (
     And,
     Comparison,
@@ -77,12 +77,18 @@ class Selection:
         for name, table in tables:
             try:
                 matching(_frame(table.slice(0, 0), table.column_names), self._expression)
+            except MixedColumnsError as error:
+                # Most likely a text without quotes, as which a column happens to be called.
+                raise InputError(f"{self._expression}: {name}: {error}") from None
             except ExpressionError as error:
                 errors[name] = error
             self._fits[name] = name not in errors
         if len(errors) == len(tables):
-            said = "; ".join(f"{name}: {why}" for name, why in list(errors.items())[:3])
-            raise InputError(f"{self._expression}: {said}")
+            tables_of: dict[str, list[str]] = {}
+            for name, why in errors.items():
+                tables_of.setdefault(str(why), []).append(name)
+            said = [f"{', '.join(names)}: {why}" for why, names in tables_of.items()]
+            raise InputError(f"{self._expression}: {'; '.join(said[:3])}")
         for name, why in errors.items():
             self._note(f"{name} is left out: {why}")
 

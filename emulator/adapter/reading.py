@@ -5,7 +5,7 @@ from __future__ import annotations
 import copy
 import math
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Set
 from dataclasses import dataclass
 from difflib import get_close_matches
 from typing import Any
@@ -81,17 +81,20 @@ def described(file: ProfileFile, settings: Mapping[str, Any]) -> Described:
         _put(said, path, key, settings[key])
     numbers: dict[str, float] = {}
     parameters = said.pop("parameter", {})
-    problems += _evaluate(parameters, numbers, ("parameter",), own=True)
-    problems += _parameters(parameters)
+    broken = _no_numbers(parameters)
+    followed = set(broken)
+    problems += _evaluate(parameters, numbers, ("parameter",), followed, own=True)
+    problems += _parameters(parameters, followed - broken)
     problems += _fit(fit, numbers)
     for table in ("resource", "pool", "stage", "flow", "run"):
-        problems += _evaluate(said.get(table), numbers, (table,))
+        problems += _evaluate(said.get(table), numbers, (table,), followed)
     if not problems:
         adapter, found = checked(said, Adapter, _contradictions)
         problems = [(problem.path, problem.text) for problem in found]
         if adapter is not None:
             return Described(file, adapter, _fitted(fit, numbers))
-    raise ProfileError("\n".join(_lines(file, set_here, problems)))
+    typed = {path: f"--set {key}={_typed(settings[key])}" for path, key in set_here.items()}
+    raise ProfileError("\n".join(_lines(file, typed, problems)))
 
 
 def _contradictions(adapter: Adapter) -> Iterator[tuple[Where, str]]:
@@ -101,7 +104,19 @@ def _contradictions(adapter: Adapter) -> Iterator[tuple[Where, str]]:
         yield from deadlocks(adapter)
 
 
-def _parameters(table: Any) -> Iterator[tuple[Where, str]]:
+def _no_numbers(table: Any) -> set[str]:
+    """Return the parameters that are neither a number nor a formula."""
+    if not isinstance(table, dict):
+        return set()
+    return {
+        name
+        for name, value in table.items()
+        if not _is_number(value) and not (isinstance(value, str) and value.startswith("="))
+    }
+
+
+def _parameters(table: Any, told: Set[str]) -> Iterator[tuple[Where, str]]:
+    """Look at the parameters but those that are no number because another one, which is told, is none."""
     if not isinstance(table, dict):
         yield ("parameter",), f"parameter: {table!r} is not a table of numbers"
         return
@@ -109,11 +124,7 @@ def _parameters(table: Any) -> Iterator[tuple[Where, str]]:
         if not re.fullmatch(PARAMETER, name):
             what = "a name is letters, digits and _, a letter first, at most 32"
             yield ("parameter", name), f"parameter {name!r}: {what}"
-        if (
-            isinstance(value, bool)
-            or not isinstance(value, (int, float))
-            or not math.isfinite(value)
-        ):
+        if name not in told and not _is_number(value):
             yield ("parameter", name), f"parameter.{name}: {value!r} is not a number"
 
 
@@ -182,30 +193,72 @@ def _put(said: dict[str, Any], path: Where, key: str, value: Any) -> None:
 
 
 def _evaluate(
-    table: Any, parameters: dict[str, float], path: Where, *, own: bool = False
+    table: Any,
+    parameters: dict[str, float],
+    path: Where,
+    broken: set[str],
+    *,
+    own: bool = False,
 ) -> Iterator[tuple[Where, str]]:
-    """Put what formulas come to in their places; with ``own`` each value is a parameter of those behind it."""
+    """Put what formulas come to in their places; with ``own`` each value is a parameter of those behind it.
+
+    What cannot be evaluated because a parameter is ``broken`` is not told, for that parameter is; with ``own`` it is
+    broken, too.
+    """
     if not isinstance(table, dict):
         return
     for key, value in table.items():
         if isinstance(value, dict):
-            yield from _evaluate(value, parameters, (*path, key))
+            yield from _evaluate(value, parameters, (*path, key), broken)
         elif isinstance(value, str) and value.startswith("="):
             try:
                 table[key] = evaluated(value[1:], parameters)
             except ValueError as error:
-                yield (*path, key), f"{'.'.join(map(str, (*path, key)))}: {error}"
+                if not broken & _names(value):
+                    yield (*path, key), f"{'.'.join(map(str, (*path, key)))}: {error}"
+                elif own:
+                    broken.add(key)
         if own and isinstance(table[key], (int, float)):
             parameters[key] = table[key]
 
 
+def _names(formula: Any) -> set[str]:
+    """Return the words of a formula, parameters among them; none of what is no formula."""
+    is_formula = isinstance(formula, str) and formula.startswith("=")
+    return set(re.findall(r"[A-Za-z_]\w*", formula)) if is_formula else set()
+
+
+def _typed(value: Any) -> str:
+    """Return a value as it is typed on the command line."""
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    return f"[{' '.join(map(_typed, value))}]" if isinstance(value, list) else str(value)
+
+
 def _lines(
-    file: ProfileFile, set_here: Mapping[Where, str], problems: list[tuple[Where, str]]
+    file: ProfileFile, typed: Mapping[Where, str], problems: list[tuple[Where, str]]
 ) -> list[str]:
-    lines = [
-        f"--set {set_here[path]}: {text}" if path in set_here else f"{file.place(path)}: {text}"
-        for path, text in problems
-    ]
+    lines = []
+    for path, text in problems:
+        if path in typed:
+            lines.append(f"{typed[path]}: {text}")
+            continue
+        by = "".join(f"{typed[setting]}: " for setting in _behind(file.said, path, typed))
+        lines.append(f"{by}{file.place(path)}: {text}")
     lines = list(dict.fromkeys(lines))
     more = [f"{file.name}: and {len(lines) - _SHOWN} more"] if len(lines) > _SHOWN else []
     return lines[:_SHOWN] + more
+
+
+def _behind(said: Mapping[str, Any], path: Where, settings: Iterable[Where]) -> list[Where]:
+    """Return the settings of parameters that a key's formula, as the profile has it, comes to."""
+    value: Any = said
+    for step in path:
+        value = value.get(str(step)) if isinstance(value, dict) else None
+    parameters = said.get("parameter")
+    parameters = parameters if isinstance(parameters, dict) else {}
+    names, new = set[str](), _names(value)
+    while new:
+        names |= new
+        new = {word for name in new for word in _names(parameters.get(name))} - names
+    return [setting for setting in settings if setting[0] == "parameter" and setting[-1] in names]

@@ -13,10 +13,11 @@ from freezeframe.capture.code import code
 from freezeframe.capture.errors import InputError
 from freezeframe.gui.cli.completing import decoders, file_formats
 from freezeframe.gui.cli.options import argument, option
+from freezeframe.gui.places import MANIFESTS
 from freezeframe.gui.text import printable
 
-_MANIFEST = "manifest.json"  # of a capture folder, whole or not
 _salvage = code("freezeframe.capture.folder.salvage:salvage")
+_missing = code("freezeframe.capture.targets.given_as_file:missing")
 _is_samples = code("freezeframe.capture.files.open:is_samples")  # numpy is loaded for it
 
 FileArgument = Annotated[
@@ -113,7 +114,7 @@ def is_one(files: Sequence[Path]) -> bool:
         return False
     (file,) = files
     if file.is_dir():
-        return (file / _MANIFEST).is_file() or _is_samples(file)
+        return any((file / name).is_file() for name in MANIFESTS) or _is_samples(file)
     return file.exists() or not glob.has_magic(str(file))
 
 
@@ -137,7 +138,7 @@ def refuse_missing(*paths: Path) -> None:
     """Raise InputError where there is nothing at a path: a mistyped name need not wait for numpy."""
     for path in paths:
         if not path.exists():
-            raise InputError(f"{path}: there is no such file or folder")
+            raise InputError(_missing(path))
 
 
 @dataclass(frozen=True, slots=True)

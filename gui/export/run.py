@@ -19,6 +19,7 @@ from freezeframe.capture.folder import CaptureFolder
 from freezeframe.capture.folder.card_folder import CardFolder, is_card_folder
 from freezeframe.capture.folder.one_file import place_of
 from freezeframe.capture.packets.recognise import is_packets
+from freezeframe.capture.targets.given_as_file import missing
 from freezeframe.decoders.blame import texts_of
 from freezeframe.decoders.registry import Registry, load_decoders
 from freezeframe.decoders.run import Decoded, decode_file
@@ -80,7 +81,7 @@ def export_file(
     path, place = Path(source), Path(output)
     several = _format(form).several
     if not path.exists():
-        raise InputError(f"{path}: there is no such file or folder")
+        raise InputError(missing(path))
     if form == "pcapng" and is_packets(path):
         if where is not None:
             raise InputError(f"{path}: --where chooses among rows; packets are exported whole")

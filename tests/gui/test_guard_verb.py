@@ -10,6 +10,8 @@ import sys
 import time
 from pathlib import Path
 
+import pytest
+
 from freezeframe.capture.custody.guard_log import LOG, read_log
 from freezeframe.capture.journal import segments
 from tests.capture.recorder.fake_recorder import FakeRecorder
@@ -69,6 +71,14 @@ def test_a_recording_is_no_card_to_guard(tmp_path: Path) -> None:
     assert done.code == 2
     assert "is a recording already, so there is nothing to pull" in done.err
     assert not (tmp_path / "captures").exists()
+
+
+@pytest.mark.parametrize("url", ["emu:?fault=nope", "nowhere:1"])
+def test_what_is_no_target_is_refused_before_anything_is_written(url: str, tmp_path: Path) -> None:
+    with serving(FakeRecorder()) as up:
+        done = run_inside("guard", up, url, "-o", str(tmp_path / "caught"))
+    assert (done.code, done.out, done.err.count("\n")) == (2, "", 1)
+    assert not (tmp_path / "caught").exists()
 
 
 def test_keeping_no_capture_is_bad_input(tmp_path: Path) -> None:

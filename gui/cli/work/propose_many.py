@@ -10,6 +10,7 @@ from typing import Any
 from freezeframe.capture.errors import FreezeframeError, InputError
 from freezeframe.capture.files.open import find_format
 from freezeframe.capture.files.source import ReadSettings
+from freezeframe.capture.targets.given_as_file import missing
 from freezeframe.decoders.guess.propose import Guess, Guesser
 from freezeframe.decoders.plugin import load_with_plugins
 from freezeframe.gui.cli.compiling import compile_notice
@@ -31,7 +32,7 @@ def propose_many(
     files, others = _captures(places)
     if not files:
         raise InputError(
-            f"{', '.join(map(str, places))}: no capture in it"
+            missing(", ".join(map(str, places)), "no capture in it")
             + (f"; {plural(others, 'file')} of other kinds" if others else "")
         )
     rate_hz = samplerate_hz(reading)

@@ -93,6 +93,29 @@ def test_the_first_line_says_how_many_of_which_kind_which_bit_how_often_and_sinc
     assert "  not kept: generation 5 of boot 0x0b000000: given-up by arm of ann" in lines
 
 
+@pytest.mark.parametrize(
+    ("bits", "says"),
+    [
+        ((28, 28, 28, 5), "4 payload-bit-flip at B.rx_enq, bit 28 in 3"),
+        ((28, 28, 4, 5), "4 payload-bit-flip at B.rx_enq"),  # half is not more than half
+        ((28, 3, 4, 5), "4 payload-bit-flip at B.rx_enq"),
+        ((28, 28), "2 payload-bit-flip at B.rx_enq, bit 28 in 2"),
+        ((28,), "1 payload-bit-flip at B.rx_enq"),
+    ],
+)
+def test_a_bit_is_named_where_most_and_at_least_two_have_it(
+    bits: tuple[int, ...], says: str, tmp_path: Path
+) -> None:
+    seen = "2026-11-26T01:12:30.250+00:00"
+    found = [
+        told(capture(tmp_path, number), "payload-bit-flip", bit, seen)
+        for number, bit in enumerate(bits, 1)
+    ]
+    of_today(tmp_path, ["2026-11-26T00:12:00Z card: watching A, B"], [], found)
+    head = night_lines(night(tmp_path))[0].split(", ", 1)[1]
+    assert head.startswith(says) and ("bit 28" in head) == ("bit 28" in says)
+
+
 def test_the_verb_gives_the_same_as_json(place: Path) -> None:
     document = json.loads(run_inside("night", str(place), "--json").out)
     assert (document["freezes"], document["per_hour"], document["hours"]) == (4, 0.5, 8.0)

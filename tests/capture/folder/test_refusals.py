@@ -13,6 +13,7 @@ import pytest
 
 from freezeframe.capture.errors import CaptureFormatError, CaptureVersionError
 from freezeframe.capture.folder import CaptureFolder, Gap, RegisterImage
+from freezeframe.capture.folder.salvage import salvage
 from freezeframe.capture.registers.map_table import MAP_HASH
 from tests.capture.folder.samples import a_device, write
 
@@ -160,6 +161,18 @@ def test_a_recording_of_another_register_map_is_refused(folder: Path) -> None:
 def test_a_folder_without_its_raw_files_is_refused(folder: Path) -> None:
     shutil.rmtree(folder / "raw")
     assert "raw/A.event_log.rec: missing" in refused(folder)
+
+
+def test_a_folder_without_its_manifest_is_damaged_and_the_copy_is_what_salvage_reads(
+    folder: Path,
+) -> None:
+    (folder / "manifest.json").unlink()
+    said = refused(folder)
+    assert "manifest.json: missing; copy the folder again" in said
+    assert "--salvage reads the rest" in said
+    assert CaptureFolder.open(salvage(folder).place).devices
+    (folder / "manifest.copy.json").unlink()
+    assert "is not a capture folder (it has no manifest.json)" in refused(folder)
 
 
 def test_a_folder_that_is_no_capture_is_refused(tmp_path: Path) -> None:

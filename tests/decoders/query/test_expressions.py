@@ -98,6 +98,7 @@ def test_an_expression_matches_these_rows(expression: str, expected: list[int]) 
         ("kind > null", 7, "neither true nor null is larger or smaller"),
         ("flow", 0, "flow is no yes or no; compare it"),
         ("flow == kind", 8, "flow and kind cannot be compared: one holds texts"),
+        ("kind == flow", 8, "one holds texts; a text is put in quotes: kind == 'flow'"),
         ("3 == 4", 0, "a column should stand on one side of this"),
         ("0x == flow", 0, "there is no column '0x'"),
     ],

@@ -69,3 +69,25 @@ def test_names_that_repeat_in_a_dictionary_are_matched_as_texts() -> None:
     twice = pa.DictionaryArray.from_arrays(pa.array([0, 1, 2], pa.int32()), ["a", "b", "a"])
     table = pa.table({"kind": twice})
     assert matching_rows(table, "kind == a").tolist() == [True, False, True]
+
+
+def test_what_is_wrong_in_several_tables_alike_is_said_once() -> None:
+    tables = [Decoded("a", WORDS), Decoded("b", WORDS), Decoded("c", FRAMES)]
+    with pytest.raises(InputError) as raised:
+        Selection("knd == error", print).rows(tables)
+    assert str(raised.value) == (
+        "knd == error: a, b: character 1: there is no column 'knd'; did you mean kind?; "
+        "c: character 1: there is no column 'knd'; there is t_ps, length_B"
+    )
+
+
+def test_a_text_that_a_column_of_numbers_is_called_wants_quotes() -> None:
+    tables = [Decoded("a", WORDS), Decoded("b", WORDS.drop_columns(["data"]))]
+    for table in (tables, tables[::-1]):
+        with pytest.raises(
+            InputError, match=r"a: .*a text is put in quotes: kind == 'data'"
+        ) as raised:
+            Selection("kind == data", print).rows(table)
+        assert raised.value.exit_code == 2
+    rows = Selection("kind == 'data'", print).rows(tables)
+    assert [len(table) for _, table in rows] == [2, 2]

@@ -144,10 +144,26 @@ def test_settings_replace_values_and_wrong_ones_are_named_as_settings(tmp_path: 
     for key, says in (
         ("cost", r"--set cost: there is no such parameter; did you mean cost_us\?"),
         ("stage__secnd__fixed_ns", r"--set stage.secnd.fixed_ns: there is no table 'secnd'; did you mean second\?"),
-        ("stage__second__fixed", r"--set stage.second.fixed: unknown key 'fixed' in stage.second; did you mean fixed_ns\?"),
+        ("stage__second__fixed", r"--set stage.second.fixed=1: unknown key 'fixed' in stage.second; did you mean fixed_ns\?"),
     ):  # fmt: skip
         with pytest.raises(InputError, match=says):
             load_text(tmp_path, TWO, **{key: 1})
+
+
+def test_one_parameter_that_is_no_number_is_one_line_also_where_formulas_and_parameters_come_from_it(
+    tmp_path: Path,
+) -> None:
+    text = TWO.replace(
+        "[parameter]\n", "[parameter]\nbase = 4\nmore = '= base + 1'\nlast = '= more * 2'\n"
+    )
+    assert text != TWO
+    with pytest.raises(InputError) as raised:
+        load_text(tmp_path, text.replace("fixed_ns =", "fixed_ns = '= last' #", 1), base="abc")
+    assert str(raised.value) == "--set base=abc: parameter.base: 'abc' is not a number"
+    with pytest.raises(InputError) as raised:  # through two parameters
+        load_text(tmp_path, text.replace("fixed_ns =", "fixed_ns = '= last' #", 1), base=-100)
+    (line,) = str(raised.value).splitlines()
+    assert line.startswith("--set base=-100: ") and "stage.first.fixed_ns: -198" in line
 
 
 @pytest.mark.parametrize(
