@@ -135,11 +135,23 @@ def _counted_back(
     last = every[-1] if every else None
     if since is None or last is None or last.position is None:
         return None
+    if not _books_fit(view, account.sender):
+        return None  # what is counted back from them would be off by as much
     own = _left_since(view, account, last, len(stream) - last.position + since)
     if own is None:
         return None
     before = sum(departure.words for departure in every[:-1] if departure.flow == account.flow)
     return ((account.sent or 0) - own - before) % (account.modulus or 1)
+
+
+def _books_fit(view: CaptureView, sender: str) -> bool:
+    """Tell whether a sender's flows together sent what its last tap counted, as far as both were read."""
+    device = view.device(sender)
+    crossed = view.count(sender, "words", view.roles.tx.exit)
+    flows = range(device.identity.flows_count if device is not None else 0)
+    sent = [view.value(sender, "frozen_flow.words_sent", flow) for flow in flows]
+    known = [words for words in sent if words is not None]
+    return crossed is None or len(known) < len(sent) or (sum(known) - crossed) % _COUNTER == 0
 
 
 def _words_since(view: CaptureView, sender: str) -> int | None:
