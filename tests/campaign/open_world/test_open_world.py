@@ -68,6 +68,8 @@ ASKED = {
     Job(LISTED, "interrupt-lost", "saturating", 30_017): "interrupt-lost",
     # What left before the freeze is not described; what left since power-up is all there.
     Job(GEOMETRIES, "credit-too-optimistic", "", 30_005, 1_200_212): "credit-too-optimistic",
+    # Its flows counted more than left: what is counted back from them is no ground for a name.
+    Job(UNLISTED, "sent-twice", "saturating", 1_001_742): "law-broken",
     # The wait was over when the card stood still; the other card's books are of a later moment.
     Job(GEOMETRIES, "none", "", 30_005, 1_200_224): "(none)",
 }
