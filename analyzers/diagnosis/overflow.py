@@ -20,6 +20,7 @@ above the FIFO (credit-start-too-large) needs no excess.
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
@@ -66,7 +67,11 @@ def sendings(facts: Facts) -> tuple[Sending, ...]:
 def _sending(facts: Facts, account: FlowAccount) -> Sending:
     history = counted_history(facts.view, account) or flow_history(facts.view, account)
     beyond = history.beyond(account.limit or 0) if history is not None else ()
-    flat = tuple(start for start in beyond if not start.across_wrap)
+    starts = history.starts if history is not None else ()
+    across = {start.departure for start in beyond if start.across_wrap}
+    # What starts right after one across a wrap was decided on before the credit that came meanwhile.
+    after = {b.departure for a, b in itertools.pairwise(starts) if a.departure in across}
+    flat = tuple(s for s in beyond if not s.across_wrap and s.departure not in after)
     kept = history.starts[0].departure.t_ps if history and history.starts and not flat else None
     return Sending(
         account=account,
