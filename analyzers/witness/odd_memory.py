@@ -2,7 +2,7 @@
 
 What stands at a tap went on from there. So what is otherwise at one tap, and the same before and behind it, is not what
 crossed it; nor is what fails its checks there and passes them behind it, or passed them before it while the receiver's
-checkers counted nothing.
+checkers counted fewer bad packets than it holds.
 """
 
 from __future__ import annotations
