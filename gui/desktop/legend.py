@@ -13,11 +13,12 @@ from freezeframe.gui.desktop.timeline.glyphs import label_font
 from freezeframe.gui.desktop.timeline.scene import LABEL_PX
 from freezeframe.gui.palette import DARK, Theme
 from freezeframe.gui.text import printable
+from freezeframe.gui.tracks.said import one_swatch_each
 
 _HEIGHT_PX = 20
 _BOX_PX = 10
 _GAP_PX = 14
-_TEXT_PX = 180
+_TEXT_PX = 300
 _ALWAYS = (("hatch", "not recorded"), ("hit", "evidence, or found"))
 
 
@@ -32,7 +33,7 @@ class Legend(QWidget):
 
     def set_entries(self, entries: Sequence[tuple[str, str]]) -> None:
         """Show these meanings, (role, text) each, and those that every track shares."""
-        self.entries = [*entries, *_ALWAYS] if entries else []
+        self.entries = one_swatch_each([*entries, *_ALWAYS]) if entries else []
         said = ", ".join(printable(text) for _, text in self.entries)
         self.setAccessibleDescription(said)
         self.setToolTip(

@@ -150,23 +150,35 @@ class Views(QMainWindow):
             Qt.DockWidgetArea.RightDockWidgetArea,
             Qt.DockWidgetArea.BottomDockWidgetArea,
         )
-        self._dock("Events", self.table, bottom)
-        self._dock("Proof", self.proof, bottom)
-        self.tabifyDockWidget(self.docks["Events"], self.docks["Proof"])
-        self.docks["Events"].raise_()
+        # What is read of the time line lies in its width; beside it, what is said of a choice, and what is shown.
         self._dock("Findings", self.findings, right)
-        self._dock("Inspector", self.inspector, right)
-        for title, widget in (
-            ("Measurements", self.measurements),
-            ("Cursors", self.cursors),
-            ("Notes", self.notes),
-            ("Sources", self.sources),
-            ("Live", self.live),
-            ("Tracks", self.tracks),
+        for area, tabs in (
+            (
+                bottom,
+                {
+                    "Events": self.table,
+                    "Proof": self.proof,
+                    "Measurements": self.measurements,
+                    "Cursors": self.cursors,
+                    "Notes": self.notes,
+                },
+            ),
+            (
+                right,
+                {
+                    "Inspector": self.inspector,
+                    "Sources": self.sources,
+                    "Live": self.live,
+                    "Tracks": self.tracks,
+                },
+            ),
         ):
-            self._dock(title, widget, right)
-            self.tabifyDockWidget(self.docks["Inspector"], self.docks[title])
-        self.docks["Inspector"].raise_()
+            first = next(iter(tabs))
+            for title, widget in tabs.items():
+                self._dock(title, widget, area)
+                if title != first:
+                    self.tabifyDockWidget(self.docks[first], self.docks[title])
+            self.docks[first].raise_()
         self.setCorner(Qt.Corner.BottomRightCorner, right)
         self.setTabPosition(right, self.tabPosition(bottom))
         self.resize(1600, 900)

@@ -64,3 +64,15 @@ def legend_of(tracks: Iterable[Track]) -> list[tuple[str, str]]:
         if isinstance(track, SeriesTrack) and track.limit is not None and track.limit_label:
             said.setdefault(("limit", track.limit_label))
     return list(said)
+
+
+def one_swatch_each(entries: Iterable[tuple[str, str]]) -> list[tuple[str, str]]:
+    """Return each look once, with all that it means: two swatches that look alike would tell nothing apart.
+
+    Args:
+        entries: (look, meaning), as of `legend_of`.
+    """
+    meanings: dict[str, dict[str, None]] = {}
+    for look, meaning in entries:
+        meanings.setdefault(look, {}).setdefault(meaning)
+    return [(look, ", ".join(said)) for look, said in meanings.items()]
