@@ -21,6 +21,7 @@ from freezeframe.gui.plots.track_lanes import lanes_of
 from freezeframe.gui.text import plural
 from freezeframe.gui.tracks.analysis import intervals_tracks
 from freezeframe.gui.tracks.lanes import split_lanes
+from freezeframe.gui.tracks.said import one_swatch_each
 
 _SUBLANES = 8  # of one track, for intervals that overlap
 _FOR_SCRIPT = 40_000  # points and bars of one drawing; more would make the page slow
@@ -46,6 +47,9 @@ class Drawing:
     data: dict[str, Any] | None = None
     sheet: Svg | None = None
     still: bool = False
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "legend", tuple(one_swatch_each(self.legend)))
 
 
 def extent(results: Iterable[AnalysisResult]) -> tuple[int, int] | None:
@@ -192,6 +196,6 @@ def legend_html(legend: Sequence[tuple[str, str]]) -> str:
     items = "".join(
         '<li><svg class="drawing" viewBox="0 0 22 12" aria-hidden="true">'
         f"{swatch(css)}</svg>{escape(text)}</li>"
-        for css, text in legend
+        for css, text in one_swatch_each(legend)
     )
     return f'<ul class="legend">{items}</ul>' if items else ""

@@ -16,7 +16,9 @@ from freezeframe.gui.moments import card_freeze
 from freezeframe.gui.tracks.analysis import intervals_tracks
 from freezeframe.gui.tracks.recording import Made, by_source
 from freezeframe.gui.tracks.slices import (
+    TapPlace,
     classes_by_appearance,
+    packets_of_rows,
     rows_by_time,
     slices_of_rows,
     words_of_rows,
@@ -24,7 +26,7 @@ from freezeframe.gui.tracks.slices import (
 from freezeframe.gui.tracks.tracks import IntervalTrack, SliceTrack, StateTrack, Track, state_roles
 
 _NOT_WORDS = ("SUM", "MARK", "TIME", "reserved")
-_VERDICTS = ("good", "bad", "no verdict", "not all recorded")
+_VERDICTS = ("good", "fails a check", "no verdict", "not all recorded")
 _ROLES = ("a", "error", "b", "idle")
 
 
@@ -41,17 +43,14 @@ def packet_tracks(
             source = card.source(end.tap)
             said = end.tap.said
             note = said.doc or f"{said.kind} of {said.bits} bits, clock {said.clock}"
-            track = _packets(key, name, source, packets, note)
-            yield tap, replace(track, coverage=card.coverage.of(source))
+            yield tap, _packets(_place(key, name, card, source), packets, note)
 
 
 def word_tracks(key: str, name: str, card: CardView, words: pd.DataFrame) -> Iterator[Made]:
     """Yield the words of each tap of a card that has a place on its time line."""
     for end in card.streams.values():
         if card.placed(end.tap):
-            source = card.source(end.tap)
-            for track, table in _words(key, name, source, words):
-                yield replace(track, coverage=card.coverage.of(source)), table
+            yield from _words(_place(key, name, card, card.source(end.tap)), words)
 
 
 def wait_tracks(key: str, name: str, card: CardView) -> Iterator[IntervalTrack]:
@@ -68,55 +67,50 @@ def logged_tracks(
     yield from _logged(key, name, events, max(ends, default=0))
 
 
-def _packets(key: str, name: str, source: str, table: pd.DataFrame, doc: str) -> SliceTrack:
-    rows = np.flatnonzero((table["source"] == source).to_numpy()).astype(np.int64)
+def _place(key: str, name: str, card: CardView, source: str) -> TapPlace:
+    return TapPlace(key, name, source, card.coverage.of(source))
+
+
+def _packets(at: TapPlace, table: pd.DataFrame, doc: str) -> SliceTrack:
+    rows = np.flatnonzero((table["source"] == at.source).to_numpy()).astype(np.int64)
     if not len(rows):
-        return SliceTrack(
-            key=f"{key}/packets/{source}", name=f"{source} packets", source=name, note=doc
-        )
+        return at.empty(doc)
     verdict = table["verdict"].astype(str).to_numpy()
     error = table["error"].astype(str).to_numpy()
     bad = verdict == "bad"
-    colour = np.select([bad, verdict == "good", error != ""], [1, 0, 3], 2).astype(np.uint8)
     number, size_B = table["number"].to_numpy(), table["wire_B"].to_numpy()
-    known = rows[table["t_unc_ps"].to_numpy()[rows] >= 0]
-    return slices_of_rows(
-        SliceTrack,
+    return packets_of_rows(
+        at,
         table["t_ps"].to_numpy(),
         table["t_end_ps"].to_numpy(),
-        known,
-        key=f"{key}/packets/{source}",
-        name=f"{source} packets",
-        source=name,
-        columns={"colour": colour, "error": bad},
+        rows[table["t_unc_ps"].to_numpy()[rows] >= 0],
+        bad=bad,
+        colour=np.select([bad, verdict == "good", error != ""], [1, 0, 3], 2).astype(np.uint8),
         classes=_VERDICTS,
         roles=_ROLES,
         label=lambda row: f"{number[row]} {size_B[row]} B",
         tip=lambda row: error[row] or verdict[row],
-        note=f"Packets as they crossed {source}; one that fails a check is in error. {doc}".strip(),
+        note=doc,
     )
 
 
-def _words(key: str, name: str, source: str, table: pd.DataFrame) -> Iterator[Made]:
+def _words(at: TapPlace, table: pd.DataFrame) -> Iterator[Made]:
     kinds = table["kind"].astype(str).to_numpy()
-    mine = (table["source"] == source).to_numpy() & ~np.isin(kinds, _NOT_WORDS)
+    mine = (table["source"] == at.source).to_numpy() & ~np.isin(kinds, _NOT_WORDS)
     mine &= table["t_unc_ps"].to_numpy() >= 0
     if not mine.any():
         return
-    starts, data = table["t_ps"].to_numpy(), table["data"].to_numpy()
     classes, colour = classes_by_appearance(kinds)
     yield (
         words_of_rows(
-            starts,
+            at,
+            table["t_ps"].to_numpy(),
             table["t_end_ps"].to_numpy(),
-            data,
             np.flatnonzero(mine).astype(np.int64),
-            key=f"{key}/words/{source}",
-            name=f"{source} words",
-            source=name,
-            columns={"colour": colour},
+            data=table["data"].to_numpy(),
+            colour=colour,
             classes=classes,
-            note=f"Every record of a word at {source}, lane 0, as read.",
+            note=f"Every record of a word at {at.source}, lane 0, as read.",
         ),
         "words",
     )

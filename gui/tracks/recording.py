@@ -17,7 +17,14 @@ from freezeframe.decoders.trace.decode import Trace
 from freezeframe.decoders.trace.schema import ERROR
 from freezeframe.decoders.trace.views import event_texts
 from freezeframe.gui.tracks.lanes import split_lanes
-from freezeframe.gui.tracks.slices import MOST_CLASSES, rows_by_time, slices_of_rows, words_of_rows
+from freezeframe.gui.tracks.slices import (
+    MOST_CLASSES,
+    TapPlace,
+    packets_of_rows,
+    rows_by_time,
+    slices_of_rows,
+    words_of_rows,
+)
 from freezeframe.gui.tracks.tracks import (
     IntervalTrack,
     MarkTrack,
@@ -100,45 +107,41 @@ def packet_tracks(key: str, name: str, trace: Trace) -> Iterator[Made]:
         return f"{words[row]} of {length[row]} words{lacks}{f'; bad {said}' if said else ''}"
 
     for source, rows in by_source(table):
-        track = slices_of_rows(
-            SliceTrack,
-            starts,
-            ends,
-            rows,
-            key=f"{key}/packets/{source}",
-            name=f"{source} packets",
-            source=name,
-            columns={"colour": kind_codes, "error": bad},
-            classes=classes,
-            roles=roles,
-            label=label,
-            tip=tip,
-            note=f"Packets as they crossed {source}; one that fails a check is in error.",
-            coverage=trace.coverage.words(source),
+        at = TapPlace(key, name, source, trace.coverage.words(source))
+        yield (
+            packets_of_rows(
+                at,
+                starts,
+                ends,
+                rows,
+                bad=bad,
+                colour=kind_codes,
+                classes=classes,
+                roles=roles,
+                label=label,
+                tip=tip,
+            ),
+            "packets",
         )
-        yield track, "packets"
 
 
 def _words(key: str, name: str, folder: CaptureFolder, trace: Trace) -> Iterator[Made]:
     table = trace.words
     kinds = [str(kind) for kind in table["kind"].cat.categories]
-    kind_codes, data = table["kind"].cat.codes.to_numpy(np.uint8), table["data"].to_numpy()
+    colour = table["kind"].cat.codes.to_numpy().astype(np.uint8)
     starts = table["t_ps"].to_numpy()
     for source, rows in by_source(table):
         yield (
             words_of_rows(
+                TapPlace(key, name, source, trace.coverage.words(source)),
                 starts,
                 starts + _cycle_ps(folder, source),
-                data,
                 rows,
-                key=f"{key}/words/{source}",
-                name=f"{source} words",
-                source=name,
-                columns={"colour": kind_codes},
+                data=table["data"].to_numpy(),
+                colour=colour,
                 classes=tuple(kinds),
                 roles=_WORD_ROLES[: len(kinds)] if len(kinds) == len(_WORD_ROLES) else (),
                 note=f"Every word that was recorded at {source}, as read.",
-                coverage=trace.coverage.words(source),
             ),
             "words",
         )
@@ -275,13 +278,8 @@ def silent_tracks(key: str, name: str, trace: Trace, shown: Container[str]) -> I
     for device in trace.devices:
         for source in (f"{device}.{tap}" for tap in trace.taps):
             if source not in shown:
-                yield SliceTrack(
-                    key=f"{key}/packets/{source}",
-                    name=f"{source} packets",
-                    source=name,
-                    note=f"No packet was recorded at {source}.",
-                    coverage=trace.coverage.words(source),
-                )
+                at = TapPlace(key, name, source, trace.coverage.words(source))
+                yield at.empty(f"No packet was recorded at {source}.")
 
 
 def _kinds(name: str) -> tuple[Kind, ...]:

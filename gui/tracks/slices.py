@@ -3,19 +3,44 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
 from typing import Any, TypeVar
 
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from freezeframe.gui.tracks.tracks import SliceTrack
+from freezeframe.decoders.trace.coverage import Coverage
+from freezeframe.gui.tracks.tracks import EVERYTHING, SliceTrack
 
 Int64 = npt.NDArray[np.int64]
 Slices = TypeVar("Slices", bound=SliceTrack)
 
 MOST_CLASSES = 16
 """Colours that a track of slices can have."""
+
+
+@dataclass(frozen=True, slots=True)
+class TapPlace:
+    """A tap among the tracks: the key and name of the capture it is of, its own name, and what its memory covers."""
+
+    key: str
+    name: str
+    source: str
+    coverage: Coverage = EVERYTHING
+
+    def fields(self, what: str) -> dict[str, Any]:
+        """Return the fields that tracks of one tap share: ``what`` is "packets" or "words"."""
+        return {
+            "key": f"{self.key}/{what}/{self.source}",
+            "name": f"{self.source} {what}",
+            "source": self.name,
+            "coverage": self.coverage,
+        }
+
+    def empty(self, note: str) -> SliceTrack:
+        """Return the track of a tap at which no packet is known, so that it can be seen why there is none."""
+        return SliceTrack(note=note, **self.fields("packets"))
 
 
 def slices_of_rows(
@@ -51,23 +76,53 @@ def slices_of_rows(
     )
 
 
-def words_of_rows(
+def packets_of_rows(
+    at: TapPlace,
     t_ps: Int64,
     t_end_ps: Int64,
-    data: npt.NDArray[Any],
     rows: Int64,
+    *,
+    bad: npt.NDArray[np.bool_],
+    colour: npt.NDArray[np.uint8],
+    note: str = "",
+    **fields: Any,
+) -> SliceTrack:
+    """Return the packets that crossed a tap; ``bad`` and ``colour`` are of every row of the table."""
+    said = f"Packets as they crossed {at.source}; one that fails a check is in error. {note}"
+    return slices_of_rows(
+        SliceTrack,
+        t_ps,
+        t_end_ps,
+        rows,
+        columns={"colour": colour, "error": bad},
+        note=said.strip(),
+        **at.fields("packets"),
+        **fields,
+    )
+
+
+def words_of_rows(
+    at: TapPlace,
+    t_ps: Int64,
+    t_end_ps: Int64,
+    rows: Int64,
+    *,
+    data: npt.NDArray[Any],
+    colour: npt.NDArray[np.uint8],
     **fields: Any,
 ) -> SliceTrack:
     """Return a track of words, written in hexadecimal; where two are closer than they last, the first ends early.
 
-    Clocks drift: a word that lasts a cycle may reach into the next one. The arguments are those of `slices_of_rows`.
+    Clocks drift: a word that lasts a cycle may reach into the next one. The arguments are those of `packets_of_rows`.
     """
     made = slices_of_rows(
         SliceTrack,
         t_ps,
         t_end_ps,
         rows,
+        columns={"colour": colour},
         label=lambda row: f"{int(data[row]) & (1 << 64) - 1:016x}",
+        **at.fields("words"),
         **fields,
     )
     made.t_end_ps[:-1] = np.maximum(made.t_ps[:-1], np.minimum(made.t_end_ps[:-1], made.t_ps[1:]))

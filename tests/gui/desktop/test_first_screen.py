@@ -5,7 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from PyQt6.QtWidgets import QToolButton
+from PyQt6.QtCore import Qt
+from PyQt6.QtWidgets import QTabBar, QToolButton
 from pytestqt.qtbot import QtBot
 
 from freezeframe.gui.desktop.evidence import framed, subject_of
@@ -198,3 +199,25 @@ def test_the_story_goes_with_the_finding(
     assert window.story.steps
     window.workspace.close_source(key)
     assert window.story.steps == [] and not window.story.isVisible()
+
+
+def test_no_name_of_a_panel_is_cut_on_a_small_screen(
+    qtbot: QtBot, window: MainWindow, fault_capture: Path
+) -> None:
+    window.resize(1280, 720)
+    wait_loaded(qtbot, window, fault_capture)
+    settle(qtbot, window)
+    bars = [bar for bar in window.findChildren(QTabBar) if bar.isVisible()]
+    assert sorted(bar.count() for bar in bars) == [3, 5]
+    for bar in bars:
+        assert bar.elideMode() == Qt.TextElideMode.ElideNone
+        assert bar.tabRect(bar.count() - 1).right() < bar.width()
+
+
+def test_the_swatches_of_the_legend_all_look_different(
+    qtbot: QtBot, window: MainWindow, fault_capture: Path
+) -> None:
+    wait_loaded(qtbot, window, fault_capture)
+    settle(qtbot, window)
+    looks = [look for look, _ in window.legend.entries]
+    assert {"a", "hatch", "hit"} <= set(looks) and len(set(looks)) == len(looks)

@@ -16,7 +16,7 @@ from freezeframe.gui.desktop.track_tree import (
     opened_by,
     tree_of,
 )
-from freezeframe.gui.tracks.said import legend_of
+from freezeframe.gui.tracks.said import legend_of, one_swatch_each
 from freezeframe.gui.tracks.tracks import MarkTrack, SeriesTrack, SliceTrack, Track
 
 
@@ -122,4 +122,11 @@ def test_the_legend_has_the_colours_that_occur_each_once() -> None:
     series = SeriesTrack(key="1/s", name="s", limit=3.0, limit_label="the link")
     assert legend_of([track, track, series]) == [
         ("c", "WRITE"), ("error", "fails a check"), ("limit", "the link"),
+    ]  # fmt: skip
+
+
+def test_no_two_swatches_of_a_legend_look_alike() -> None:
+    entries = [("a", "RDMA_WRITE"), ("b", "HEAD"), ("a", "sent"), ("tick a", "sent"), ("a", "sent")]
+    assert one_swatch_each(entries) == [
+        ("a", "RDMA_WRITE, sent"), ("b", "HEAD"), ("tick a", "sent"),
     ]  # fmt: skip
