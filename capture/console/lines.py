@@ -11,6 +11,7 @@ import binascii
 from dataclasses import dataclass
 
 MARK = b"ff:"
+_DIGITS = frozenset("0123456789abcdefABCDEF")
 _LONGEST_B = 128  # the longest line of ours has 57 bytes
 _ARGUMENTS = {"begin": 1, "reg": 2, "rec": 2, "end": 2, "flow": 3, "xpt": 5, "fwd": 6}
 
@@ -47,10 +48,21 @@ def parse(line: bytes) -> Line | Damaged | None:
         return Damaged(line, "it is of a kind that this program does not know")
     try:
         if what == "rec":
-            return Line(what, (int(words[0], 16),), bytes.fromhex(words[1]))
-        return Line(what, tuple(int(word, 16) for word in words))
+            return Line(what, (_number(words[0]),), bytes.fromhex(words[1]))
+        return Line(what, tuple(map(_number, words)))
     except ValueError:
         return Damaged(line, "a number in it is none")
+
+
+def _number(word: str) -> int:
+    """Return a number of hexadecimal digits alone: no sign, no ``0x``, no ``_``.
+
+    Raises:
+        ValueError: it is none.
+    """
+    if not set(word) <= _DIGITS:
+        raise ValueError(word)
+    return int(word, 16)
 
 
 class LineSplitter:

@@ -79,7 +79,9 @@ class Recorded:
         self.missed: dict[str, int] = {}
         for payload in self._payloads():
             match payload:
-                case {"recording": int(version), "kind": str(kind), "utc_ns": int(begun_ns)}:
+                case {"recording": int(version), "kind": str(kind), "utc_ns": int(begun_ns)} if (
+                    _fits(begun_ns)
+                ):
                     break
         else:
             raise CaptureFormatError(
@@ -112,7 +114,9 @@ class Recorded:
                     # Within one boot and run the clock since boot counts; another run has another.
                     if offset_ns is None or abs(utc_ns - t_ns - offset_ns) > 1_000_000_000:
                         offset_ns = utc_ns - t_ns
-                case {"source": str(source), "columns": list(described)}:
+                case {"source": str(source), "columns": list(described)} if all(
+                    isinstance(each, list) and len(each) == 3 for each in described
+                ):
                     columns[source] = [
                         (str(k), str(kind), str(unit)) for k, kind, unit in described
                     ]
@@ -125,26 +129,30 @@ class Recorded:
                 case {"lost": int(count)}:
                     self.lost += count
                     self.missing.append(f"{count} were not written: there was no room on the disk")
-                case [str(source), int(t_ns), list(values)] if offset_ns is not None:
+                case [str(source), int(t_ns), list(values)] if offset_ns is not None and all(
+                    map(_is_word, values)
+                ):
                     of = columns.get(source)
                     if of is None or len(of) != len(values):
                         self.missing.append(
                             f"a sample of {source} without its columns: they were damaged"
                         )
                         continue
-                    first_ns = t_ns + offset_ns if first_ns is None else first_ns
-                    t_ps = (t_ns + offset_ns - first_ns) * _PS_A_NS
-                    yield Event(t_ps, t_ns + offset_ns, source, of, values)
+                    utc_ns = t_ns + offset_ns
+                    t_ps = (utc_ns - (utc_ns if first_ns is None else first_ns)) * _PS_A_NS
+                    if not _fits(utc_ns, t_ps):
+                        self.missing.append(f"a sample of {source} at a time that is none")
+                        continue
+                    first_ns = utc_ns if first_ns is None else first_ns
+                    yield Event(t_ps, utc_ns, source, of, values)
                 case [int(t_ns), str(text)] if offset_ns is not None:
-                    first_ns = t_ns + offset_ns if first_ns is None else first_ns
-                    yield Event(
-                        (t_ns + offset_ns - first_ns) * _PS_A_NS,
-                        t_ns + offset_ns,
-                        None,
-                        (),
-                        (),
-                        text,
-                    )
+                    utc_ns = t_ns + offset_ns
+                    t_ps = (utc_ns - (utc_ns if first_ns is None else first_ns)) * _PS_A_NS
+                    if not _fits(utc_ns, t_ps):
+                        self.missing.append("a line at a time that is none")
+                        continue
+                    first_ns = utc_ns if first_ns is None else first_ns
+                    yield Event(t_ps, utc_ns, None, (), (), text)
                 case _:
                     self.missing.append(
                         f"a frame that is of no known form: {json.dumps(payload)[:80]}"
@@ -186,9 +194,22 @@ class Recorded:
                 self.missing.append(item.text)
                 continue
             try:
-                yield json.loads(item.payload)
+                payload = json.loads(item.payload)
+                if b"\\u" in item.payload:  # half a surrogate pair is no text
+                    json.dumps(payload, ensure_ascii=False).encode()
+                yield payload
             except (ValueError, RecursionError):
                 self.missing.append(f"frame {item.number} is no JSON")
+
+
+def _is_word(value: object) -> bool:
+    """Return whether a value is a number of 64 bits, with a sign or without."""
+    return type(value) is int and -_TOP <= value < 2 * _TOP
+
+
+def _fits(*numbers: int) -> bool:
+    """Return whether numbers are such as a table holds."""
+    return all(-_TOP <= number < _TOP for number in numbers)
 
 
 def _table(batch: Sequence[tuple[Any, ...]], schema: pa.Schema) -> pa.Table:

@@ -103,6 +103,8 @@ class CaptureFolder(ShownInNotebooks):
                 for said in manifest.get("host", [])
             ]
             _check_pairs(manifest.get("time_pairs", []))
+            if not isinstance(manifest.get("lost", []), list):
+                raise ValueError("lost is no list")
         except (AttributeError, KeyError, TypeError, ValueError) as error:
             what = f"{error} is missing" if isinstance(error, KeyError) else str(error)
             raise CaptureFormatError(

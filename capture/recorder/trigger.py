@@ -55,7 +55,7 @@ def parse_term(text: str) -> Term:
             part_value, part_mask = _field(text, name, given)
             header = True
         if (part_value ^ value) & part_mask & mask:
-            raise InputError(f"term {text!r}: {part.strip()} contradicts what stands before it")
+            raise InputError(f"term {text!r}: {part.strip()!r} contradicts what stands before it")
         value |= part_value & part_mask
         mask |= part_mask
     if kinds is None:

@@ -252,7 +252,9 @@ def _between(left: pd.Series[Any], sign: str, right: pd.Series[Any], place: Oper
             values.view(np.uint64) if column.name in OPAQUE else values
             for column, values in ((left, _values(left)[0]), (right, _values(right)[0]))
         )
-    return known & np.asarray(_ORDER[sign](one, other), np.bool_)
+    found = np.zeros(len(known), np.bool_)
+    found[known] = _ORDER[sign](one[known], other[known])  # what is not known has no order
+    return found
 
 
 def _values(column: pd.Series[Any]) -> tuple[npt.NDArray[Any], Bools]:

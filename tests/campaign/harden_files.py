@@ -48,8 +48,7 @@ def litescope(rng: random.Random, data: bytes, mutate: Mutate) -> bytes:
         return json.dumps(dict(zip(names, values, strict=True))).encode()
     widths = [rng.choice((1, 4, 64, 65, 1000)) for _ in names]
     cells = [
-        ["".join(rng.choice("01x") for _ in range(width)) for width in widths]
-        for _ in range(min(rows, 40))
+        ["".join(rng.choices("01x", k=width)) for width in widths] for _ in range(min(rows, 40))
     ]
     if cells and rng.random() < 0.3:
         rng.choice(cells)[0] = mutate(b"0101").decode("latin-1")

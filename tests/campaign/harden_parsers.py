@@ -19,7 +19,8 @@ import pandas as pd
 
 from freezeframe.analyzers.explain import explain
 from freezeframe.capture.card.reading import parse_card
-from freezeframe.capture.console.lines import LineSplitter, parse
+from freezeframe.capture.console.dump import DumpReader
+from freezeframe.capture.console.lines import Line, LineSplitter, parse
 from freezeframe.capture.counters.recorded import Recorded
 from freezeframe.capture.errors import FreezeframeError
 from freezeframe.capture.files.choice import SourceChoice
@@ -42,6 +43,8 @@ from freezeframe.decoders.host.table import events_alone
 from freezeframe.decoders.query import ExpressionError, matching
 from freezeframe.gui.metrics.http import MetricsServer
 from tests.campaign import harden_files as made
+from tests.campaign import harden_grammar as grammar
+from tests.capture.console import printed
 from tests.gui.made_capture import made_capture
 
 ALLOWED: tuple[type[Exception], ...] = (FreezeframeError, ExpressionError, Malformed)
@@ -136,7 +139,15 @@ _HOST = (
     b"[  100.000200] mlx5_core 0000:03:00.0: up\nW 4 100.000300 1 0xfebc0010 0x1 0x0 0\n# tracer: nop\n"
     b"CPU:1 [LOST 12 EVENTS]\n"
 )
-_CONSOLE = b"boot\r\n@ff flow 00000010 03 00000007 *b1c2\n@ff rec 0001 " + b"00" * 9 + b" *0000\n"
+_CONSOLE = b"".join(
+    [
+        b"boot\r\n",
+        *printed.dump([printed.record(n << 40, n % 8, 9) for n in range(6)]),
+        printed.line("flow 10 3 7"),
+        printed.line("xpt 11 1 2 3 4"),
+        printed.line("fwd 1 2 3 4 5 6"),
+    ]
+)
 _TERMS = (b"type=RDMA_WRITE,flow=1", b"kind=TAIL", b"data=0x12/0xff", b"seq=7")
 _FILTERS = (
     b"kind == error and t_ps > 1ms",
@@ -323,8 +334,20 @@ def _other_values(rng: random.Random, data: bytes, mutate: made.Mutate) -> bytes
     return b"\n".join(lines)
 
 
-def _split(data: bytes) -> object:
-    return sum(parse(line) is not None for line in LineSplitter().feed(data))
+def _console(data: bytes) -> object:
+    """Read a console: what kinds of lines, and the dump in them."""
+    reader, kinds, damaged = DumpReader(), set(), set()
+    dumps = 0
+    for line in map(parse, LineSplitter().feed(data)):
+        if line is None:
+            continue
+        if isinstance(line, Line):
+            kinds.add(line.what)
+        else:
+            damaged.add(line.why)
+        dump = reader.feed(line)
+        dumps += dump is not None
+    return sorted(kinds), sorted(damaged), dumps > 0
 
 
 def _commands(data: bytes) -> object:
@@ -374,12 +397,16 @@ _TIMES = 1 << 50
 PARSERS: dict[str, Parser] = {
     parser.name: parser
     for parser in (
-        Parser("etherbone", lambda: _ETHERBONE, _etherbone, ("targets/etherbone_codec.py",)),
-        Parser("uartbone", lambda: _UARTBONE, _commands, ("targets/uartbone_codec.py",)),
-        Parser("console", lambda: (_CONSOLE,), _split, ("console/lines.py",), _other_values),
-        Parser("trigger", lambda: _TERMS, _text(parse_term), ("recorder/trigger.py",)),
+        Parser("etherbone", lambda: _ETHERBONE, _etherbone, ("targets/etherbone_codec.py",),
+               grammar.etherbone),
+        Parser("uartbone", lambda: _UARTBONE, _commands, ("targets/uartbone_codec.py",),
+               grammar.uartbone),
+        Parser("console", lambda: (_CONSOLE,), _console, ("console/lines.py", "console/dump.py"),
+               grammar.console_lines, cost=10),
+        Parser("trigger", lambda: _TERMS, _text(parse_term), ("recorder/trigger.py", "registers/trigger_term.py"),
+               grammar.term),
         Parser("filter", lambda: _FILTERS, _text(lambda text: int(matching(_TABLE, text).sum())),
-               ("query/parse.py", "query/evaluate.py"), cost=4),
+               ("query/parse.py", "query/evaluate.py"), grammar.expression, cost=4),
         Parser("host trace", lambda: (_HOST,), lambda data: len(events_alone(data, "A").table),
                ("host/lines.py", "host/table.py"), _other_values, cost=8),
         Parser("card file", _cards, _text(parse_card), ("card/reading.py", "card/tables.py", "card/references.py"),
@@ -388,7 +415,7 @@ PARSERS: dict[str, Parser] = {
                cost=8),
         Parser("ff.zip", _archive_seeds, _archive_run, ("folder/one_file.py", "_zip_members.py", "folder/salvage.py"),
                _in_archive, cost=40),
-        Parser("http", lambda: _HTTP, _http, ("metrics/http.py",), cost=20),
+        Parser("http", lambda: _HTTP, _http, ("metrics/http.py",), grammar.request, cost=20),
         Parser("sr", lambda: (_zip({"version": b"2", "metadata": _METADATA, "logic-1-1": bytes(range(64))}),),
                _samples("x.sr"), (f"{_FILES}sigrok_sr.py", f"{_FILES}sigrok_header.py", f"{_FILES}_zip_members.py"),
                _in_archive, cost=10, heavy=True),
@@ -404,7 +431,7 @@ PARSERS: dict[str, Parser] = {
         Parser("isf", lambda: made.ISF, _samples("x.isf"), (f"{_FILES}isf.py", f"{_FILES}levels.py"), made.isf,
                cost=10, heavy=True),
         Parser("binary", lambda: (bytes(range(200)),), _samples("x.bin", "binary:channels=9,rate=1000000"),
-               (f"{_FILES}raw_binary.py",), cost=10, heavy=True),
+               (f"{_FILES}raw_binary.py",), grammar.whole_samples, cost=10, heavy=True),
         Parser("manifest", _manifest_seed, _folder_run, ("folder/reader.py", "folder/raw_files.py"), _changed_manifest,
                cost=100, heavy=True),
         Parser("records", lambda: (_capture()[1]["raw/A.tx_deq.rec"],), _records_run,

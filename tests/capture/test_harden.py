@@ -8,7 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from tests.campaign.harden import NOW, attack, merged, mutated, short, signature
+from tests.campaign.harden import short
+from tests.campaign.harden_attack import NOW, attack, mutated, signature
+from tests.campaign.harden_page import merged
 from tests.campaign.harden_parsers import ALLOWED, PARSERS, Parser
 
 

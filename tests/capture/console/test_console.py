@@ -46,8 +46,10 @@ def test_what_is_not_ours_passes_by_and_may_stand_before_a_line() -> None:
         (line("dance 1 2").strip(), "it is of a kind that this program does not know"),
         (line("flow 1 x 3").strip(), "a number in it is none"),
         (line("rec 0 12345").strip(), "a number in it is none"),
+        (line("reg f0 -1").strip(), "a number in it is none"),
+        (line("reg 0xf0 1_0").strip(), "a number in it is none"),
     ],
-    ids=["crc", "no end", "short crc", "too few", "unknown", "no number", "odd digits"],
+    ids=["crc", "no end", "short crc", "too few", "unknown", "no number", "odd digits", "a sign", "a prefix"],
 )
 def test_a_line_of_ours_that_is_wrong_is_damaged(text: bytes, why: str) -> None:
     assert parse(text) == Damaged(text, why)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import json
 import random
 from pathlib import Path
 
@@ -13,7 +14,7 @@ from freezeframe.capture.counters.contract import Sample
 from freezeframe.capture.counters.recorded import Recorded
 from freezeframe.capture.counters.recording import LINES, Recording
 from freezeframe.capture.errors import CaptureFormatError, InputError
-from freezeframe.capture.journal import Disk, segments
+from freezeframe.capture.journal import Disk, frame, segments
 from tests.capture.counters.played import counter, gauge
 
 COUNTERS = {"a": counter("a"), "level": gauge("level")}
@@ -182,3 +183,48 @@ def test_what_was_missed_on_a_full_disk_is_said_when_there_is_room(tmp_path: Pat
     read = Recorded(tmp_path / "run.ffrec")
     assert len(rows(read)) == 0
     assert (read.missed, read.lost) == ({"s": 5}, 0)
+
+
+@pytest.mark.parametrize(
+    ("payload", "said"),
+    [
+        ('["s", 5, [1e400]]', 'a frame that is of no known form: ["s", 5, [Infinity]]'),
+        ('["s", 5, [NaN]]', 'a frame that is of no known form: ["s", 5, [NaN]]'),
+        ('["s", 5, ["7"]]', 'a frame that is of no known form: ["s", 5, ["7"]]'),
+        ('["s", 5, [true]]', 'a frame that is of no known form: ["s", 5, [true]]'),
+        (
+            '["s", 5, [18446744073709551616]]',
+            'a frame that is of no known form: ["s", 5, [18446744073709551616]]',
+        ),
+        ('["s", 9223372036854775807, [1]]', "a sample of s at a time that is none"),
+        ('["s", 10000000000000000, [1]]', "a sample of s at a time that is none"),
+        (
+            '{"source": "s", "columns": [["a", "counter"]]}',
+            'a frame that is of no known form: {"source": "s", "columns": [["a", "counter"]]}',
+        ),
+        ('["\\ud800", 5, [1]]', "frame 3 is no JSON"),
+    ],
+)
+def test_a_frame_whose_sum_is_right_and_whose_content_is_none_is_left_out_and_said(
+    tmp_path: Path, payload: str, said: str
+) -> None:
+    texts = [
+        '{"recording": 1, "kind": "counters", "tool": "x", "t_ns": 1, "utc_ns": 2}',
+        '{"source": "s", "columns": [["a", "counter", "B"]]}',
+        '["s", 3, [7]]',
+        payload,
+        '["s", 9, [8]]',
+    ]
+    frames = [frame(number, text.encode()) for number, text in enumerate(texts)]
+    (tmp_path / "00000001.ffj").write_bytes(b"FFRJRNL1" + b"".join(frames) + frame(5, b""))
+    found = Recorded(tmp_path)
+    assert [(row["t_ps"], row["value"]) for row in rows(found)] == [(0, 7), (6000, 8)]
+    assert found.missing == [said]
+
+
+def test_a_recording_that_began_at_a_time_that_is_none_is_refused(tmp_path: Path) -> None:
+    head = {"recording": 1, "kind": "counters", "tool": "x", "t_ns": 1, "utc_ns": 1 << 63}
+    text = b"FFRJRNL1" + frame(0, json.dumps(head).encode()) + frame(1, b"")
+    (tmp_path / "00000001.ffj").write_bytes(text)
+    with pytest.raises(CaptureFormatError, match="nothing of the recording can be read"):
+        Recorded(tmp_path)

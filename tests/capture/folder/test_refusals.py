@@ -228,6 +228,7 @@ LIES: list[tuple[str, Callable[[Manifest], object], str]] = [
         lambda m: m["devices"][0]["samples"].update(slots=5),
         "has 32 B for 5 samples",
     ),
+    ("losses that are no list", lambda m: m.update(lost=True), "lost is no list"),
     (
         "a path out of the folder",
         lambda m: m["raw"].update({"raw/../../x": m["raw"]["raw/A.tx_enq.rec"]}),

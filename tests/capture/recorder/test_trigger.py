@@ -50,7 +50,8 @@ def test_a_term_is_value_mask_and_kinds(text: str, term: Term) -> None:
         ("flow=red", "'red' is not a number"),
         ("kind=FLAG", "kind 'FLAG'; at a tap there is HEAD, BODY, TAIL"),
         ("data=0x1ffffffffffffffff", "does not fit 64 bits"),
-        ("flow=3,flow=4", "flow=4 contradicts what stands before it"),
+        ("flow=3,flow=4", "'flow=4' contradicts what stands before it"),
+        ("flow=3,flow=\r\n4", r"'flow=\\r\\n4' contradicts what stands before it"),
     ],
 )
 def test_a_term_that_cannot_be_is_one_clear_error(text: str, message: str) -> None:

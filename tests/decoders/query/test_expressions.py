@@ -73,6 +73,7 @@ def rows(expression: str) -> list[int]:
         ("raw == 01ff", [0]),
         ("raw ~ ff", [0]),
         ("! ( flow >= 0 )", [3]),
+        ("source < kind", [0, 1, 2]),  # where both are known
         ("flow > data", []),  # the word -1 is the largest there is
         ("data > flow", [1, 2, 3]),
     ],
