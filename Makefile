@@ -43,7 +43,7 @@ help:
 	@echo "make campaign-flips   1,000 single bits flipped in captures: each found, all but its chunk read (five minutes)"
 	@echo "make campaign-journals  recordings under 1,000 kill -9, 200 power cuts, failing disks, flipped bits (five minutes)"
 	@echo "make soak           twenty cards read twenty times a second by serve --record for MINUTES=120: memory, descriptors, every sample"
-	@echo "make harden         broken input into every parser and server, resumed where it stopped; N=20000 executions of a fast one (fifteen minutes)"
+	@echo "make harden         broken input into every parser and server, resumed where it stopped; N=40 seconds of the processor for each, N=asked: until all have what is asked for"
 	@echo "make hostile        files that lie, read with 512 MiB of memory; the table in docs/reliability.md (two minutes)"
 	@echo "make campaign-reads  every verb that reads on a card that counts: ten million words asked for, 0 written (minutes)"
 	@echo "make campaign-oracles  every decoder on 200 generated captures, against sigrok or a bus model"
@@ -172,7 +172,7 @@ campaign-guess: $(DEV)
 	@$(BIN)/python -m tests.campaign.guess
 
 harden: $(DEV)
-	@NUMBA_BOUNDSCHECK=1 NUMBA_CACHE_DIR=out/checked-kernels $(BIN)/python -m tests.campaign.harden --write --executions $(or $(N),20000)
+	@NUMBA_BOUNDSCHECK=1 NUMBA_CACHE_DIR=out/checked-kernels $(BIN)/python -m tests.campaign.harden --write $(if $(filter asked,$(N)),--asked,--seconds $(or $(N),40))
 
 hostile: $(DEV)
 	@$(BIN)/python -m tests.campaign.hostile --write

@@ -150,17 +150,20 @@ def _hints(whole: type[Struct]) -> dict[str, Any]:
     return get_type_hints(whole, include_extras=True)
 
 
+_fields = cache(fields)  # of a structure; msgspec works them out at each call
+
+
 def _shape_problems(said: Mapping[str, Any], whole: type[Struct]) -> Iterator[Problem]:
     """Check each table by itself, so that one wrong table does not hide the others."""
     kinds = _hints(whole)
-    known = {field.encode_name: field for field in fields(whole)}
+    known = {field.encode_name: field for field in _fields(whole)}
     for name in said:
         if name not in known:
             yield _problem((), whole, f"Object contains unknown field `{name}`")
     for name, field in known.items():
         if field.required and name not in said:
             yield _problem((), whole, f"Object missing required field `{name}`")
-    for field in fields(whole):
+    for field in _fields(whole):
         if field.encode_name not in said:
             continue
         table = said[field.encode_name]
@@ -290,9 +293,9 @@ def _inner(kind: Any, step: str | int) -> Any:
     if isinstance(step, int):
         return get_args(_bare(kind))[0] if get_args(_bare(kind)) else None
     struct = _struct_at(kind, ())
-    hints = get_type_hints(struct, include_extras=True) if struct is not None else {}
+    hints = _hints(struct) if struct is not None else {}
     names = (
-        {field.encode_name: field.name for field in fields(struct)} if struct is not None else {}
+        {field.encode_name: field.name for field in _fields(struct)} if struct is not None else {}
     )
     return hints.get(names.get(step, ""))
 
@@ -303,7 +306,7 @@ def _bare(kind: Any) -> Any:
 
 def _keys(kind: Any, steps: tuple[str | int, ...]) -> list[str]:
     struct = _struct_at(kind, steps)
-    return [field.encode_name for field in fields(struct)] if struct is not None else []
+    return [field.encode_name for field in _fields(struct)] if struct is not None else []
 
 
 def _choices(kind: Any, steps: tuple[str | int, ...]) -> list[str]:

@@ -20,11 +20,12 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from tests.campaign.harden_attack import HUNG_S, LENGTH_B, NOW, Tally, attack
+from tests.campaign.harden_attack import LENGTH_B, NOW, Tally, attack
 from tests.campaign.harden_page import page
 from tests.campaign.harden_parsers import PARSERS
 
 STATE = Path("out/harden")
+HUNG_S = 60.0  # without an answer
 EACH, EACH_S, ALL = (
     200_000,
     3600.0,
@@ -40,7 +41,7 @@ def one(name: str, executions: int, seed: int, place: Path, cpu_s: float) -> Non
         prefix="harden-", dir=memory if memory.is_dir() else None
     ) as scratch:
         tempfile.tempdir = scratch  # what a parser writes for itself is written to memory
-        print(json.dumps(asdict(attack(PARSERS[name], executions, seed, place, cpu_s))))
+        print(json.dumps(asdict(attack(PARSERS[name], executions, seed, place, cpu_s, HUNG_S))))
 
 
 def known(place: Path, names: Sequence[str]) -> dict[str, Tally]:

@@ -26,7 +26,6 @@ from tests.campaign.harden_parsers import ALLOWED, Parser
 
 MOST_B = 1 << 16
 SLOW_S = 1.0  # of the processor, for an input of at most 64 KiB
-HUNG_S = 60.0  # without an answer
 NOW, LENGTH_B = "now", 8  # the file that holds the present input behind its length
 _MOST_KINDS, _MOST_CORPUS = 300, 1000  # of kinds of answer; in all
 _STRUCTURED = 0.55  # more than half, as not every input of the corpus can keep its structure
@@ -132,12 +131,17 @@ def corpus_of(parser: Parser, place: Path) -> list[bytes]:
 
 
 def attack(
-    parser: Parser, executions: int, seed: int, place: Path, cpu_s: float = math.inf
+    parser: Parser,
+    executions: int,
+    seed: int,
+    place: Path,
+    cpu_s: float = math.inf,
+    hung_s: float | None = None,
 ) -> Tally:
     """Feed a parser so often, or for so long; the present input is kept in ``place``, so that who dies of it leaves it.
 
     An input joins the corpus when its answer is of a new kind, or, of one in `_TRACED`, when it takes a way through
-    the parser's own files that none took before.
+    the parser's own files that none took before. ``hung_s``: an input that has no answer for so long ends the process.
     """
     folder = place / parser.name
     folder.mkdir(parents=True, exist_ok=True)
@@ -164,7 +168,8 @@ def attack(
             data = mutated(rng, base, other)
         # By memory that outlives the process: to write a file takes ten times as long as most parsers do.
         kept_now[: LENGTH_B + len(data)] = len(data).to_bytes(LENGTH_B, "little") + data
-        signal.setitimer(signal.ITIMER_REAL, HUNG_S)  # whose signal nobody takes: the process ends
+        if hung_s is not None:
+            signal.setitimer(signal.ITIMER_REAL, hung_s)
         outcome, crash, took_s = fed(parser, data)
         tally.executions += 1
         tally.structured += structured
@@ -186,7 +191,8 @@ def attack(
             seen.add(kind)
             corpus.append(data)
             (folder / f"{seed}-{number}.in").write_bytes(data)
-    signal.setitimer(signal.ITIMER_REAL, 0)
+    if hung_s is not None:
+        signal.setitimer(signal.ITIMER_REAL, 0)
     kept_now.close()
     now.unlink(missing_ok=True)
     tally.most_MB = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss >> 10

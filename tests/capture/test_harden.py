@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import os
 import random
+import signal
+import time
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from tests.campaign.harden import short
-from tests.campaign.harden_attack import NOW, attack, mutated, signature
-from tests.campaign.harden_page import merged
+from tests.campaign.harden_attack import NOW, attack, corpus_of, mutated, signature
+from tests.campaign.harden_page import merged, still
 from tests.campaign.harden_parsers import ALLOWED, PARSERS, Parser
 
 
@@ -78,20 +81,77 @@ def test_many_inputs_that_keep_the_structure_of_a_file_are_read(name: str) -> No
 
 
 def test_a_run_of_some_parsers_leaves_the_rows_of_the_others() -> None:
-    page = (
-        "| parser | executions | structure-aware | refused | corpus | branches | slow | crashes | most MB |\n"
-        "|---|---|---|---|---|---|---|---|---|\n"
-        "| etherbone | 10,000 | 0 | 9,394 | 12 | 68 % | 0 | 0 | 187 |\n"
-        "| isf | 600 | 0 | 585 | 81 | not measured | 1 | 6 | 187 |\n"
-        "| all | 10,600 | 0 | 9,979 | | | 1 | 6 | |\n"
+    head = (
+        "| parser | executions | structure-aware | refused | CPU s | corpus | branches | slow "
+        "| crashes | left | most MB |",
+        "|---|---|---|---|---|---|---|---|---|---|---|",
     )
-    head = "\n".join(page.splitlines()[:2])
-    run = f"{head}\n| isf | 2,000 | 1,000 | 900 | 300 | 80 % | 0 | 0 | 200 |\n| all | 2,000 | ... |"
-    assert merged(page, run).splitlines()[2:] == [
-        "| etherbone | 10,000 | 0 | 9,394 | 12 | 68 % | 0 | 0 | 187 |",
-        "| isf | 2,000 | 1,000 | 900 | 300 | 80 % | 0 | 0 | 200 |",
-        "| all | 12,000 | 1,000 | 10,294 | | | 0 | 0 | |",
+    page = (
+        *head,
+        "| etherbone | 10,000 | 0 | 9,394 | 1,200 | 12 | 35 of 52 (67 %) | 0 | 0 | 0 | 187 |",
+        "| isf | 600 | 0 | 585 | 3 | 81 | not measured | 1 | 6 | 2 | 187 |",
+        "| all | 10,600 | 0 | 9,979 | 1,203 | | | 1 | 6 | 2 | |",
+    )
+    run = (
+        *head,
+        "| isf | 2,000 | 1,000 | 900 | 9 | 300 | 8 of 9 (88 %) | 0 | 1 | 0 | 200 |",
+        "| all | ... |",
+    )
+    assert merged("\n".join(page), "\n".join(run)).splitlines() == [
+        *head,
+        "| etherbone | 10,000 | 0 | 9,394 | 1,200 | 12 | 35 of 52 (67 %) | 0 | 0 | 0 | 187 |",
+        "| isf | 2,000 | 1,000 | 900 | 9 | 300 | 8 of 9 (88 %) | 0 | 1 | 0 | 200 |",
+        "| all | 12,000 | 1,000 | 10,294 | 1,209 | | | 0 | 1 | 0 | |",
     ]
+
+
+def test_an_input_that_takes_a_way_of_its_own_joins_the_corpus(tmp_path: Path) -> None:
+    """Whatever it answers: here always the same."""
+    (tmp_path / "stepped.py").write_text(
+        "def stepped(data):\n    if data[:1] != b'a':\n        return 1\n    return 1\n"
+    )
+    code: dict[str, Any] = {}
+    file = tmp_path / "stepped.py"
+    exec(compile(file.read_text(), file, "exec"), code)
+    parser = Parser("ways", lambda: (b"abcabc",), code["stepped"], ("stepped.py",))
+    attack(parser, 500, 0, tmp_path)
+    found = corpus_of(parser, tmp_path)
+    assert [data[:1] == b"a" for data in found] == [True, False]
+
+
+def test_an_input_that_crashes_is_kept_once_of_its_kind_and_tried_again(tmp_path: Path) -> None:
+    def crashes(data: bytes) -> object:
+        if data[:1] != b"a":
+            raise ZeroDivisionError(str(len(data)))
+        return 1
+
+    tally = attack(Parser("crashes", lambda: (b"abcabc",), crashes, ()), 500, 0, tmp_path)
+    assert tally.crashed > 5
+    assert len(tally.crashes) == 1
+    (kept,) = (tmp_path / "crashes").glob("crash-*[0-9]")
+    assert kept.read_bytes()[:1] != b"a"
+
+
+def test_what_was_kept_of_a_parser_that_does_not_crash_any_more_is_not_left(tmp_path: Path) -> None:
+    (tmp_path / "etherbone").mkdir()
+    (tmp_path / "etherbone/crash-0-1").write_bytes(b"Nothing")
+    assert still("etherbone", tmp_path) == []
+
+
+def test_a_parser_that_stands_still_ends_the_process(tmp_path: Path) -> None:
+    child = os.fork()
+    if not child:
+        signal.signal(signal.SIGALRM, signal.SIG_DFL)  # not the limit of this test
+        attack(Parser("hangs", lambda: (b"abc",), _stands_still, ()), 999, 0, tmp_path, hung_s=0.2)
+        os._exit(0)
+    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == -signal.SIGALRM
+    assert not (tmp_path / "hangs" / NOW).read_bytes()[8:].startswith(b"abc")
+
+
+def _stands_still(data: bytes) -> object:
+    while not data.startswith(b"abc"):
+        time.sleep(0.01)
+    return 0
 
 
 @pytest.mark.parametrize("name", [name for name, parser in PARSERS.items() if parser.structured])

@@ -49,7 +49,17 @@ def test_what_is_not_ours_passes_by_and_may_stand_before_a_line() -> None:
         (line("reg f0 -1").strip(), "a number in it is none"),
         (line("reg 0xf0 1_0").strip(), "a number in it is none"),
     ],
-    ids=["crc", "no end", "short crc", "too few", "unknown", "no number", "odd digits", "a sign", "a prefix"],
+    ids=[
+        "crc",
+        "no end",
+        "short crc",
+        "too few",
+        "unknown",
+        "no number",
+        "odd digits",
+        "a sign",
+        "a prefix",
+    ],
 )
 def test_a_line_of_ours_that_is_wrong_is_damaged(text: bytes, why: str) -> None:
     assert parse(text) == Damaged(text, why)
