@@ -21,6 +21,7 @@ from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 from types import CodeType, FrameType
+from typing import Any
 
 from tests.campaign.harden_parsers import ALLOWED, Parser
 
@@ -212,7 +213,7 @@ class Ways:
         """Call, and return whether a step was taken that was not before."""
         before, taken, own = len(self._taken), self._taken, self._own
 
-        def entered(frame: FrameType, event: str, _: object) -> Callable[..., object] | None:
+        def entered(frame: FrameType, event: str, _: object) -> Callable[..., Any] | None:
             code = frame.f_code
             if code not in own:
                 own[code] = code.co_filename.endswith(self._files)
@@ -220,7 +221,7 @@ class Ways:
                 return None
             last, this = 0, id(code)
 
-            def stepped(frame: FrameType, event: str, _: object) -> object:
+            def stepped(frame: FrameType, event: str, _: object) -> Any:
                 nonlocal last
                 if event == "line":
                     taken.add((this, last, frame.f_lineno))
