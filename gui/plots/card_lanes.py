@@ -60,7 +60,12 @@ def unplaced(card: CardView) -> list[str]:
 
 
 def card_drawings(
-    card: CardView, findings: Sequence[Finding], freezes: Sequence[Freeze], *, prefix: str = ""
+    card: CardView,
+    findings: Sequence[Finding],
+    freezes: Sequence[Freeze],
+    *,
+    prefix: str = "",
+    moves: bool = False,
 ) -> list[Drawing]:
     """Return the time line around the first finding, where that shows more, and that of the whole recording."""
     lanes = card_lanes(card)
@@ -83,10 +88,16 @@ def card_drawings(
     ):
         caption = f"Around {first.diagnosis}: {format_ps(near[0])} to {format_ps(near[1])}."
         title = f"Time line around {first.diagnosis}"
-        made.append(timeline_drawing(f"{prefix}near", title, caption, lanes, marks, near, whole))
+        made.append(
+            timeline_drawing(
+                f"{prefix}near", title, caption, lanes, marks, near, whole, moves=moves
+            )
+        )
     caption = f"The whole recording: {format_ps(whole[1] - whole[0])}. Each tap reaches as far back as its memory does."
     title = "Time line of the whole recording"
-    made.append(timeline_drawing(f"{prefix}whole", title, caption, lanes, marks, whole, whole))
+    made.append(
+        timeline_drawing(f"{prefix}whole", title, caption, lanes, marks, whole, whole, moves=moves)
+    )
     return made
 
 

@@ -6,12 +6,12 @@ import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import reduce
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from freezeframe.analyzers.analysis import Series
+from freezeframe.capture.time_text import format_ps
 from freezeframe.decoders.trace.coverage import Coverage, Hole
 from freezeframe.gui.plots.axis import GUTTER, MARGIN, WIDTH, TimeAxis, value_ticks
 from freezeframe.gui.plots.marks import Mark, Marks
@@ -26,7 +26,8 @@ _KEY_ROW = 18.0
 _KEY_LINE = 28.0  # a piece of the line and a blank before its name
 _STRIP = 5.0  # height of the strip that hatches one series of several
 _FAR = 3.0  # a limit more than this many times above all values would press them to the floor
-_DOTS = 120  # of more points than this no single ones are marked
+_DOTS = 120  # of more points than this in view no single ones are marked
+_MOST_DOTS = 4000  # of a series that a page can zoom
 
 Float64 = npt.NDArray[np.float64]
 
@@ -56,6 +57,7 @@ def chart_sheet(
     near: bool = False,
     limits: bool = False,
     height: float = _HEIGHT,
+    moves: bool = False,
 ) -> Svg:
     """Return at most `MOST_LINES` series of one unit between two times; marks, filled gaps and named values across.
 
@@ -65,6 +67,7 @@ def chart_sheet(
     Args:
         near: the axis spans what is seen between the two times, and not from 0.
         limits: the axis reaches up to the limit, however far that lies above all values.
+        moves: the script of a page is to zoom it: every point is written.
     Raises:
         ValueError: no series, too many, or of different units.
     """
@@ -90,66 +93,41 @@ def chart_sheet(
             said.append((layout.y(limit) - 4, text))
         else:
             said.append((top + 12, f"{text} lies above"))
-    svg.begin_group("moving")
+    svg.begin_axis(axis, (t0_ps, t1_ps) if moves else None)
     svg.line(axis.x0, bottom, axis.x1, bottom, "axis")
+    svg.begin_group("ticks")
     for x, label in axis.ticks():
         half = text_width(label, _LABEL) / 2
         svg.line(x, bottom, x, bottom + 4, "axis")
         svg.text(min(max(x, half), WIDTH - half), bottom + 18, label, "label", anchor="middle")
+    svg.end_group()
     for hole, at, high in layout.holes(coverage):
         left, right = axis.x(hole.t0_ps), axis.x(hole.t1_ps)
+        svg.lasts(hole.t0_ps, hole.t1_ps)
         svg.hatch(left, at, right - left, high, tip=f"not recorded: {hole.reason}")
     layout.marks.bands(svg, top, bottom)
     for gap in gaps:
         for corners in filled(gap, axis, layout.y):
             svg.polygon(corners, gap.css, tip=gap.label)
+    svg.begin_lines(top, bottom)
     for number, one in enumerate(series):
-        for corners in _lines(one, axis, layout.y):
+        for corners in _lines(one, axis, layout.y, every=moves):
             svg.polyline(corners, f"s{number}")
-        if not one.step and len(one.t_ps) <= _DOTS:
+    svg.end_lines()
+    for number, one in enumerate(series):
+        if not one.step and len(one.t_ps) <= (_MOST_DOTS if moves else _DOTS):
+            svg.begin_dots(len(one.t_ps), _DOTS)
             for t, value in zip(one.t_ps.tolist(), one.value.astype(float).tolist(), strict=True):
                 if t0_ps <= t <= t1_ps and not math.isnan(value):
-                    tip = f"{value:,.6g} {one.unit}".strip()
+                    tip = f"{value:,.6g} {one.unit}".strip() + f", {format_ps(t)}"
+                    svg.stands(t)
                     svg.rect(axis.x(t) - 2, layout.y(value) - 2, 4, 4, f"dot d{number}", tip=tip)
+            svg.end_group()
     layout.marks.lines(svg, top - layout.marks.height - 4, bottom)
-    svg.end_group()
+    svg.end_axis()
     for y, text in said:
         svg.text(axis.x1, y, text, "limit", anchor="end")
     return svg
-
-
-def chart_data(
-    series: Sequence[Series],
-    t0_ps: int,
-    t1_ps: int,
-    *,
-    coverage: Sequence[Coverage] = (),
-) -> dict[str, Any]:
-    """Return what a script needs to draw the same lines over another range of time."""
-    layout = _Layout(series, t0_ps, t1_ps)
-    return {
-        "x": [layout.axis.x0, layout.axis.x1],
-        "y": [layout.top, layout.bottom],
-        "t": [t0_ps, t1_ps],
-        "all": [t0_ps, t1_ps],
-        "width": WIDTH,
-        "holes": [[*hole, y, height] for hole, y, height in layout.holes(coverage)],
-        "lines": [
-            {
-                "css": f"s{number}",
-                "step": one.step,
-                "t": one.t_ps.tolist(),
-                "y": [
-                    None if math.isnan(v) else round(layout.y(v), 2)
-                    for v in one.value.astype(np.float64).tolist()
-                ],
-                "v": [None if math.isnan(v) else v for v in one.value.astype(float).tolist()],
-                "unit": one.unit,
-                "label": one.label,
-            }
-            for number, one in enumerate(series)
-        ],
-    }
 
 
 class _Layout:
@@ -291,16 +269,16 @@ def _known(one: Series) -> Float64:
 
 
 def _lines(
-    one: Series, axis: TimeAxis, y: Callable[[float], float]
+    one: Series, axis: TimeAxis, y: Callable[[float], float], *, every: bool = False
 ) -> list[list[tuple[float, float]]]:
-    """Return the corners of each unbroken line of a series, at most four for each pixel."""
+    """Return the corners of each unbroken line of a series, at most four for each pixel if not of ``every`` point."""
     t, value = one.t_ps, one.value.astype(np.float64)
     first = max(0, int(np.searchsorted(t, axis.t0_ps, "right")) - 1)
     last = min(len(t), int(np.searchsorted(t, axis.t1_ps, "left")) + 1)
     t, value = t[first:last], value[first:last]
     lines: list[list[tuple[float, float]]] = [[]]
     before: float | None = None
-    if len(t) <= 2 * (axis.x1 - axis.x0):
+    if every or len(t) <= 2 * (axis.x1 - axis.x0):
         for at, known in zip(t.tolist(), value.tolist(), strict=True):
             x = axis.clamp(at)
             v = known if one.step else _at_edge(t, value, at, known, axis)

@@ -8,15 +8,14 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from freezeframe.analyzers.analysis import AnalysisResult, Series
 from freezeframe.analyzers.coverage import of_series
 from freezeframe.capture.time_text import format_ps
 from freezeframe.decoders.trace.coverage import Coverage, Coverages
-from freezeframe.gui.plots.chart import MOST_LINES, chart_data, chart_sheet
+from freezeframe.gui.plots.chart import MOST_LINES, chart_sheet
 from freezeframe.gui.plots.svg import Shape, Svg, escape
-from freezeframe.gui.plots.timeline import HATCHED, legend_of_lanes, timeline_data, timeline_sheet
+from freezeframe.gui.plots.timeline import HATCHED, can_move, legend_of_lanes, timeline_sheet
 from freezeframe.gui.plots.track_lanes import lanes_of
 from freezeframe.gui.text import plural
 from freezeframe.gui.tracks.analysis import intervals_tracks
@@ -24,7 +23,6 @@ from freezeframe.gui.tracks.lanes import split_lanes
 from freezeframe.gui.tracks.said import one_swatch_each
 
 _SUBLANES = 8  # of one track, for intervals that overlap
-_FOR_SCRIPT = 40_000  # points and bars of one drawing; more would make the page slow
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,7 +32,7 @@ class Drawing:
     Attributes:
         title, caption: plain text.
         legend: (style class, meaning) of the colours that are not named in the picture itself.
-        data: for a script that draws another range of time; None where that would be too much.
+        moves: a page's script can zoom it.
         sheet: its marks, for a writer of another kind; None where only its SVG was kept.
         still: it is not made to be zoomed: there is nothing beside what is drawn.
     """
@@ -44,7 +42,7 @@ class Drawing:
     caption: str
     svg: str
     legend: tuple[tuple[str, str], ...] = ()
-    data: dict[str, Any] | None = None
+    moves: bool = False
     sheet: Svg | None = None
     still: bool = False
 
@@ -69,13 +67,18 @@ def extent(results: Iterable[AnalysisResult]) -> tuple[int, int] | None:
 
 
 def drawings(
-    result: AnalysisResult, span: tuple[int, int] | None = None, *, prefix: str = ""
+    result: AnalysisResult,
+    span: tuple[int, int] | None = None,
+    *,
+    prefix: str = "",
+    moves: bool = False,
 ) -> list[Drawing]:
     """Return the drawings of a result; none where it has neither series nor intervals.
 
     Args:
         span: first and last time, picoseconds; by default those of this result.
         prefix: makes names unique where several captures are shown on one page.
+        moves: the script of a page is to zoom them.
     """
     span = span or extent([result])
     if span is None:
@@ -83,11 +86,11 @@ def drawings(
     safe = "".join(c if c.isalnum() else "-" for c in result.name)  # an id has no blanks
     name = f"{prefix}{safe}"
     made = [
-        _chart(f"{name}-{number}", group, span, result.memories)
+        _chart(f"{name}-{number}", group, span, result.memories, moves)
         for number, group in enumerate(_groups(result.series))
     ]
     if any(len(track.t_ps) for track in result.intervals):
-        made.append(_lanes(f"{name}-intervals", result, span))
+        made.append(_lanes(f"{name}-intervals", result, span, moves))
     return made
 
 
@@ -106,7 +109,9 @@ def _groups(series: Sequence[Series]) -> list[list[Series]]:
     ]
 
 
-def _chart(name: str, group: list[Series], span: tuple[int, int], memories: Coverages) -> Drawing:
+def _chart(
+    name: str, group: list[Series], span: tuple[int, int], memories: Coverages, moves: bool
+) -> Drawing:
     points = sum(len(one.t_ps) for one in group)
     unit = f" in {group[0].unit}" if group[0].unit else ""
     title = _joint([one.label for one in group])
@@ -117,20 +122,20 @@ def _chart(name: str, group: list[Series], span: tuple[int, int], memories: Cove
             said.append(f"{one.label}: {min(known):,.6g} to {max(known):,.6g} {one.unit}".strip())
     desc = f"{'; '.join(said) or 'No value is known'}. From {_range(span)}."
     covered = [of_series(one, memories) for one in group]
-    svg = chart_sheet(name, group, *span, title=title, desc=desc, coverage=covered).render()
+    moves = moves and can_move(points, span[1])
+    svg = chart_sheet(name, group, *span, title=title, desc=desc, coverage=covered, moves=moves)
     held = "each holds until the next" if group[0].step else "single points, joined by lines"
-    data = chart_data(group, *span, coverage=covered) if points <= _FOR_SCRIPT else None
     return Drawing(
         name,
         title,
         f"{title}{unit}; {points:,} values, {held}.",
-        svg,
+        svg.render(),
         _hatched(covered, span),
-        data,
+        moves,
     )
 
 
-def _lanes(name: str, result: AnalysisResult, span: tuple[int, int]) -> Drawing:
+def _lanes(name: str, result: AnalysisResult, span: tuple[int, int], moves: bool) -> Drawing:
     tracks = [track for _, track in intervals_tracks(result.name, "", result)]
     shown = [lane for track in tracks for lane in split_lanes(track, _SUBLANES)]
     lanes = lanes_of(("", track) for track in shown)
@@ -142,14 +147,15 @@ def _lanes(name: str, result: AnalysisResult, span: tuple[int, int]) -> Drawing:
         f"{plural(count, 'interval')} in {plural(len(tracks), 'track')}, from {_range(span)}. "
         f"Kinds: {', '.join(text for css, text in legend if css != 'hatch')}."
     )
-    svg = timeline_sheet(name, lanes, [], *span, title=title, desc=desc).render()
+    moves = moves and can_move(count, span[1])
+    reach = span if moves else None
+    svg = timeline_sheet(name, lanes, [], *span, title=title, desc=desc, reach=reach).render()
     caption = f"{title}; {plural(count, 'interval')}."
     if crowded:
         caption += (
             f" {crowded:,} that overlap more than {_SUBLANES} others are drawn over each other."
         )
-    data = timeline_data(lanes, [], *span, *span) if count <= _FOR_SCRIPT else None
-    return Drawing(name, title, caption, svg, legend, data)
+    return Drawing(name, title, caption, svg, legend, moves)
 
 
 def _hatched(covered: Sequence[Coverage], span: tuple[int, int]) -> tuple[tuple[str, str], ...]:

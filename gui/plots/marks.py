@@ -31,12 +31,15 @@ class Mark:
 class Marks:
     """The marks of one drawing that lie in its range, and where their labels stand.
 
+    Those outside are drawn with them where the drawing can move: in the first row.
+
     ``height``: of the rows of labels, pixels; 0 without a mark.
     """
 
     def __init__(self, axis: TimeAxis, marks: Sequence[Mark]) -> None:
-        inside = (m for m in marks if axis.t0_ps <= m.t_ps <= axis.t1_ps)
+        inside = [m for m in marks if axis.t0_ps <= m.t_ps <= axis.t1_ps]
         self._axis = axis
+        self._outside = [m for m in marks if m not in inside]
         self.shown = sorted(inside, key=lambda m: m.t_ps)
         self._lefts = _label_lefts(axis, self.shown)
         self._rows = _mark_rows(self._lefts, self.shown)
@@ -44,9 +47,11 @@ class Marks:
 
     def bands(self, svg: Svg, top: float, bottom: float) -> None:
         """Draw how sure the times are, below all else."""
-        for mark in self.shown:
+        for mark in self._drawn(svg):
             if mark.unc_ps:
-                left, right = (self._axis.clamp(mark.t_ps + d) for d in (-mark.unc_ps, mark.unc_ps))
+                ends = mark.t_ps - mark.unc_ps, mark.t_ps + mark.unc_ps
+                left, right = map(self._axis.clamp, ends)
+                svg.lasts(*ends)
                 svg.rect(left, top, right - left, bottom - top, f"band {mark.css}")
 
     def lines(self, svg: Svg, top: float, bottom: float) -> None:
@@ -54,16 +59,24 @@ class Marks:
 
         Labels come after all lines: a label has an outline that keeps the lines of others out of its letters.
         """
-        for mark, row in zip(self.shown, self._rows, strict=True):
+        drawn = self._drawn(svg)
+        rows = [*self._rows, *(0 for _ in drawn[len(self._rows) :])]
+        lefts = [*self._lefts, *(0.0 for _ in drawn[len(self._rows) :])]
+        for mark, row in zip(drawn, rows, strict=True):
             _draw_mark(svg, self._axis, mark, top + ROW * row + _LABEL, bottom)
-        for mark, row, left in zip(self.shown, self._rows, self._lefts, strict=True):
+        for mark, row, left in zip(drawn, rows, lefts, strict=True):
             baseline = top + ROW * row + _LABEL - 2
+            svg.stands(mark.t_ps, wide=text_width(mark.label, _LABEL))
             svg.text(left, baseline, mark.label, f"marklabel {mark.css}")
+
+    def _drawn(self, svg: Svg) -> list[Mark]:
+        return [*self.shown, *(self._outside if svg.moves else [])]
 
 
 def _draw_mark(svg: Svg, axis: TimeAxis, mark: Mark, baseline: float, bottom: float) -> None:
     x = axis.x(mark.t_ps)
     unc = f" ± {format_ps(mark.unc_ps)}" if mark.unc_ps else ""
+    svg.stands(mark.t_ps)
     svg.line(
         x,
         baseline + 3,
@@ -72,6 +85,7 @@ def _draw_mark(svg: Svg, axis: TimeAxis, mark: Mark, baseline: float, bottom: fl
         f"mark {mark.css}",
         tip=f"{mark.label}: {format_ps(mark.t_ps)}{unc}",
     )
+    svg.stands(mark.t_ps)
     svg.polygon(
         [(x - 4, baseline + 1), (x + 4, baseline + 1), (x, baseline + 7)], f"flag {mark.css}"
     )

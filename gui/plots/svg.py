@@ -9,6 +9,8 @@ from collections.abc import Sequence
 from html import escape as _escape
 from typing import Literal, NamedTuple
 
+from freezeframe.gui.plots.axis import TimeAxis
+
 # Width of a character at 1 px font size: the average over Latin text and digits in DejaVu Sans, the
 # widest face of the page's stack, so that a label which fits by this figure fits everywhere.
 _CHARACTER = 0.62
@@ -25,6 +27,8 @@ def escape(text: str, quote: bool = True) -> str:
         text = "".join(c if c.isprintable() or c == "\n" else repr(c)[1:-1] for c in text)
     return _escape(text, quote)
 
+
+_HIDDEN = ' display="none"'
 
 Kind = Literal["rect", "hatch", "line", "polygon", "polyline", "text"]
 
@@ -60,7 +64,10 @@ class Svg:
         self.height = height
         self.shapes: list[Shape] = []
         """All marks, in the order in which they lie over each other."""
+        self._name = escape(name)
         self._hatch = f"{name}-hatch"
+        self._moving: TimeAxis | None = None
+        self._when = ""  # attributes of the next mark
         self._parts = [
             f'<svg class="drawing" xmlns="http://www.w3.org/2000/svg" role="img"'
             f' viewBox="0 0 {_number(width)} {_number(height)}"'
@@ -122,7 +129,8 @@ class Svg:
     def polyline(self, points: Sequence[tuple[float, float]], css: str) -> None:
         """Add an open line through points."""
         self._keep("polyline", css, tuple(points))
-        self._add("polyline", f'points="{_points(points)}"', css, "")
+        digits = 2 if self._moving is None else 4  # a reader may look closer
+        self._add("polyline", f'points="{_points(points, digits)}"', css, "")
 
     def ticks(self, spots: Sequence[float], y: float, height: float, css: str) -> None:
         """Add many upright lines; as one path they cost a tenth of what they cost as lines."""
@@ -138,9 +146,10 @@ class Svg:
         where = "" if anchor == "start" else f' text-anchor="{escape(anchor)}"'
         title = f"<title>{escape(tip)}</title>" if tip else ""
         self._parts.append(
-            f'<text x="{_number(x)}" y="{_number(y)}"{where} class="{escape(css)}">'
+            f'<text x="{_number(x)}" y="{_number(y)}"{where}{self._when} class="{escape(css)}">'
             f"{title}{escape(text)}</text>"
         )
+        self._when = ""
 
     def begin_group(self, css: str) -> None:
         """Begin a group; what comes until ``end_group`` is in it."""
@@ -149,6 +158,78 @@ class Svg:
     def end_group(self) -> None:
         """End the group."""
         self._parts.append("</g>")
+
+    def begin_axis(self, axis: TimeAxis, reach: tuple[int, int] | None) -> None:
+        """Begin what lies along an axis of time, until `end_axis`.
+
+        Args:
+            reach: what the script of a page can show, by moving marks that say their time (`lasts`, `stands`); those
+                outside the axis are there, and hidden. None: nothing is to move.
+        """
+        moves = ""
+        if reach is not None:
+            self._moving = axis
+            moves = (
+                f' data-x="{_number(axis.x0)} {_number(axis.x1)}"'
+                f' data-shown="{axis.t0_ps} {axis.t1_ps}" data-all="{reach[0]} {reach[1]}"'
+            )
+        self._parts.append(f'<g class="moving"{moves}>')
+
+    def end_axis(self) -> None:
+        """End what lies along the axis."""
+        self._moving = None
+        self.end_group()
+
+    def lasts(self, t0_ps: int, t1_ps: int, *, needs: float = 0, least: float = 0) -> None:
+        """Say of the next mark, where it can move, from when to when it lasts.
+
+        Args:
+            needs: pixels without which it is not shown: a text between the two times.
+            least: pixels that it is wide at least: a bar.
+        """
+        axis = self._moving
+        if axis is None:
+            return
+        seen = t0_ps < axis.t1_ps and t1_ps > axis.t0_ps
+        self._when = f' data-t="{t0_ps} {t1_ps}"'
+        self._when += f' data-needs="{_number(needs)}"' if needs else ""
+        self._when += f' data-least="{_number(least)}"' if least else ""
+        if not seen or axis.clamp(t1_ps) - axis.clamp(t0_ps) < needs:
+            self._when += _HIDDEN
+
+    def stands(self, t_ps: int, *, wide: float = 0) -> None:
+        """Say of the next mark, where it can move, at what time it stands; of a label, how many pixels it takes."""
+        axis = self._moving
+        if axis is None:
+            return
+        self._when = f' data-at="{t_ps}"' + (f' data-wide="{_number(wide)}"' if wide else "")
+        if not axis.t0_ps <= t_ps <= axis.t1_ps:
+            self._when += _HIDDEN
+
+    def begin_lines(self, top: float, bottom: float) -> None:
+        """Begin lines that are stretched as wholes where they can move, and are cut at the axis; until `end_lines`."""
+        axis = self._moving
+        if axis is None:
+            return
+        self._parts.append(
+            f'<clipPath id="{self._name}-cut"><rect x="{_number(axis.x0)}" y="{_number(top)}"'
+            f' width="{_number(axis.x1 - axis.x0)}" height="{_number(bottom - top)}"/></clipPath>'
+            f'<g clip-path="url(#{self._name}-cut)"><g class="scaled">'
+        )
+
+    def end_lines(self) -> None:
+        """End the lines."""
+        if self._moving is not None:
+            self._parts.append("</g></g>")
+
+    def begin_dots(self, count: int, most: int) -> None:
+        """Begin marks of which a view shows so many or none; end it by `end_group`."""
+        self._parts.append(f'<g class="dots" data-most="{most}"{_HIDDEN if count > most else ""}>')
+
+    @property
+    def moves(self) -> bool:
+        """Whether the marks that are added now can be moved."""
+        return self._moving is not None
 
     def style(self, css: str) -> None:
         """Put a style sheet into the drawing, for a picture outside of our pages."""
@@ -171,17 +252,18 @@ class Svg:
     def _add(self, element: str, attributes: str, css: str, tip: str) -> None:
         if tip:
             self._parts.append(
-                f'<{element} {attributes} class="{escape(css)}">'
+                f'<{element} {attributes}{self._when} class="{escape(css)}">'
                 f"<title>{escape(tip)}</title></{element}>"
             )
         else:
-            self._parts.append(f'<{element} {attributes} class="{escape(css)}"/>')
+            self._parts.append(f'<{element} {attributes}{self._when} class="{escape(css)}"/>')
+        self._when = ""
 
 
-def _points(points: Sequence[tuple[float, float]]) -> str:
-    return " ".join(f"{_number(x)},{_number(y)}" for x, y in points)
+def _points(points: Sequence[tuple[float, float]], digits: int = 2) -> str:
+    return " ".join(f"{_number(x, digits)},{_number(y)}" for x, y in points)
 
 
-def _number(value: float) -> str:
-    """Two decimals at most: finer than any screen, and half the size of repr()."""
-    return f"{value:.2f}".rstrip("0").rstrip(".")
+def _number(value: float, digits: int = 2) -> str:
+    """Two decimals, usually: finer than any screen, and half the size of repr()."""
+    return f"{value:.{digits}f}".rstrip("0").rstrip(".")

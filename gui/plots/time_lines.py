@@ -12,8 +12,8 @@ from freezeframe.gui.plots.figures import Drawing
 from freezeframe.gui.plots.marks import Mark
 from freezeframe.gui.plots.timeline import (
     Lane,
+    can_move,
     legend_of_lanes,
-    timeline_data,
     timeline_sheet,
 )
 from freezeframe.gui.plots.trace_lanes import packet_rows, time_range, trace_lanes
@@ -22,16 +22,21 @@ _LEAST_MARGIN_PS = 1_500_000
 _MOST_MARGIN_PS = 8_000_000  # more than the longest packet takes at 78.125 MHz
 _SAME_PACKET_PS = 10**9  # 65,536 packets last longer than 1 ms
 _WORTH = 1.5  # a second drawing is worth its place when it is this much finer
-_FOR_SCRIPT = 40_000  # bars and ticks; with more the page would be slow and tens of megabytes
 
 
 def timeline_drawings(
-    trace: Trace, findings: Sequence[Finding], freezes: Sequence[Freeze], *, prefix: str = ""
+    trace: Trace,
+    findings: Sequence[Finding],
+    freezes: Sequence[Freeze],
+    *,
+    prefix: str = "",
+    moves: bool = False,
 ) -> list[Drawing]:
     """Return the time line around the first finding or cause, and that of the whole recording.
 
     Args:
         prefix: makes names unique where several captures are shown on one page.
+        moves: the script of a page is to zoom them.
     """
     devices = list(trace.devices)
     first = findings[0] if findings else None
@@ -48,13 +53,19 @@ def timeline_drawings(
         what = first.diagnosis if first else "the cause of the freeze"
         caption = f"Around {what}: {format_ps(shown[0])} to {format_ps(shown[1])}."
         title = f"Time line around {what}"
-        made.append(timeline_drawing(f"{prefix}near", title, caption, lanes, marks, shown, whole))
+        made.append(
+            timeline_drawing(
+                f"{prefix}near", title, caption, lanes, marks, shown, whole, moves=moves
+            )
+        )
     caption = (
         f"The whole recording: {format_ps(t1_ps - t0_ps)}. Each tap reaches as far back as its "
         "memory does."
     )
     title = "Time line of the whole recording"
-    made.append(timeline_drawing(f"{prefix}whole", title, caption, lanes, marks, whole, whole))
+    made.append(
+        timeline_drawing(f"{prefix}whole", title, caption, lanes, marks, whole, whole, moves=moves)
+    )
     return made
 
 
@@ -86,14 +97,15 @@ def timeline_drawing(
     marks: Sequence[Mark],
     shown: tuple[int, int],
     whole: tuple[int, int],
+    *,
+    moves: bool = False,
 ) -> Drawing:
-    """Return lanes and marks between two times as a drawing that a script can zoom out to ``whole``."""
+    """Return lanes and marks between two times; with ``moves`` a page's script can zoom it out to ``whole``."""
     desc = _describe(lanes, marks, *shown)
-    svg = timeline_sheet(name, lanes, marks, *shown, title=title, desc=desc).render()
-    items = sum(len(lane.bars) + len(lane.ticks) for lane in lanes)
-    data = timeline_data(lanes, marks, *shown, *whole) if items <= _FOR_SCRIPT else None
-    legend = legend_of_lanes(lanes, *whole)
-    return Drawing(name, title, caption, svg, legend, data)
+    moves = moves and can_move(sum(len(lane.bars) + len(lane.ticks) for lane in lanes), whole[1])
+    reach = whole if moves else None
+    svg = timeline_sheet(name, lanes, marks, *shown, title=title, desc=desc, reach=reach).render()
+    return Drawing(name, title, caption, svg, legend_of_lanes(lanes, *whole), moves)
 
 
 def around(

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any
 
 from freezeframe.decoders.trace.coverage import Coverage
 from freezeframe.gui.plots.axis import GUTTER, MARGIN, WIDTH, TimeAxis
-from freezeframe.gui.plots.marks import ROW, Mark, Marks
+from freezeframe.gui.plots.marks import Mark, Marks
 from freezeframe.gui.plots.svg import Svg, text_width
 
 _NARROW = 4.0  # bars under this have no outline, which would take much of their width
@@ -17,6 +16,8 @@ _BAR = 16.0
 _HEADING = 22.0
 _LABEL = 12.0  # font size of lane names, axis and marks
 _SMALL = 10.0  # font size inside bars
+_MOST_MOVED = 40_000  # marks; with more a page would be slow and tens of megabytes
+_EXACT_PS = 1 << 53
 _THIN = 1.0  # no bar is narrower: it would fade; those that are, are drawn together with their neighbours
 
 
@@ -81,6 +82,7 @@ def timeline_sheet(
     desc: str,
     links: Sequence[Link] = (),
     apart: float = 0.0,
+    reach: tuple[int, int] | None = None,
 ) -> Svg:
     """Return the lanes between two times.
 
@@ -91,6 +93,7 @@ def timeline_sheet(
         t0_ps: the left edge, picoseconds.
         t1_ps: the right edge, exclusive.
         links: between lanes, by their number; apart: pixels between lanes, so that links are seen.
+        reach: what the script of a page can show of them, as `Svg.begin_axis`; links do not move.
     """
     axis = TimeAxis.across(t0_ps, t1_ps)
     drawn = Marks(axis, marks)
@@ -109,57 +112,21 @@ def timeline_sheet(
         )
         svg.text(GUTTER - 8, y + 16, cut, "label", anchor="end", tip=tip)
         svg.line(axis.x0, y + _LANE - 1, axis.x1, y + _LANE - 1, "lane")
-    svg.begin_group("moving")
+    svg.begin_axis(axis, reach)
     _draw_axis(svg, axis, top, bottom)
     drawn.bands(svg, top, bottom)
     for link in links:
         _draw_link(svg, axis, link, tops)
     for lane, y in zip(lanes, tops, strict=True):
-        _draw_lane(svg, axis, lane, y)
+        _draw_lane(svg, axis, lane, y, reach or (t0_ps, t1_ps))
     drawn.lines(svg, 0, bottom)
-    svg.end_group()
+    svg.end_axis()
     return svg
 
 
-def timeline_data(
-    lanes: Sequence[Lane],
-    marks: Sequence[Mark],
-    t0_ps: int,
-    t1_ps: int,
-    least_ps: int,
-    most_ps: int,
-) -> dict[str, Any]:
-    """Return what a script needs to draw the same lanes over another range of time.
-
-    Args:
-        t0_ps, t1_ps: the range that `timeline_sheet` was given, least_ps, most_ps: all there is.
-    """
-    axis = TimeAxis.across(t0_ps, t1_ps)
-    top = _top(Marks(axis, marks))
-    tops, _, bottom = _places(lanes, top)
-    return {
-        "x": [axis.x0, axis.x1],
-        "y": [top, bottom],
-        "t": [t0_ps, t1_ps],
-        "all": [least_ps, most_ps],
-        "width": WIDTH,
-        "rows": round((top - 4) / ROW),
-        "marks": [[m.t_ps, m.label, m.css, m.unc_ps] for m in marks],
-        "lanes": [
-            {
-                "y": y,
-                "holes": [list(hole) for hole in lane.coverage.within(least_ps, most_ps)],
-                "bars": [
-                    [b.t0_ps, b.t1_ps, b.css, b.label, b.tip, int(b.loud)]
-                    for b in sorted(lane.bars, key=lambda bar: bar.t0_ps)
-                ],
-                "ticks": [
-                    [t.t_ps, t.css, t.tip] for t in sorted(lane.ticks, key=lambda tick: tick.t_ps)
-                ],
-            }
-            for lane, y in zip(lanes, tops, strict=True)
-        ],
-    }
+def can_move(items: int, last_ps: int) -> bool:
+    """Return whether a page can move so many marks up to such a time: its script counts in doubles."""
+    return items <= _MOST_MOVED and last_ps < _EXACT_PS
 
 
 def legend_of_lanes(lanes: Sequence[Lane], t0_ps: int, t1_ps: int) -> tuple[tuple[str, str], ...]:
@@ -198,25 +165,33 @@ def _cut(text: str, width: float) -> str:
 
 def _draw_axis(svg: Svg, axis: TimeAxis, top: float, bottom: float) -> None:
     svg.line(axis.x0, bottom, axis.x1, bottom, "axis")
+    svg.begin_group("ticks")
     for x, label in axis.ticks():
         svg.line(x, top, x, bottom + 4, "grid")
         half = text_width(label, _LABEL) / 2
         svg.text(min(max(x, half), WIDTH - half), bottom + 18, label, "label", anchor="middle")
+    svg.end_group()
 
 
-def _draw_lane(svg: Svg, axis: TimeAxis, lane: Lane, y: float) -> None:
-    for hole in lane.coverage.within(axis.t0_ps, axis.t1_ps):
-        left, right = axis.x(hole.t0_ps), axis.x(hole.t1_ps)
+def _draw_lane(svg: Svg, axis: TimeAxis, lane: Lane, y: float, reach: tuple[int, int]) -> None:
+    first, last = reach
+    for hole in lane.coverage.within(first, last):
+        left, right = axis.clamp(hole.t0_ps), axis.clamp(hole.t1_ps)
+        svg.lasts(hole.t0_ps, hole.t1_ps)
         svg.hatch(left, y + 2, right - left, _LANE - 4, tip=f"not recorded: {hole.reason}")
-        if text_width(hole.reason, _SMALL) + 40 <= right - left:
+        needs = text_width(hole.reason, _SMALL) + 40
+        if svg.moves or needs <= right - left:
+            svg.lasts(hole.t0_ps, hole.t1_ps, needs=needs)
             svg.text((left + right) / 2, y + 16, hole.reason, "why", anchor="middle")
-    inside = [bar for bar in lane.bars if bar.t1_ps > axis.t0_ps and bar.t0_ps < axis.t1_ps]
-    for bar in _merged(axis, [bar for bar in inside if not bar.loud]):
+    inside = [bar for bar in lane.bars if bar.t1_ps > first and bar.t0_ps < last]
+    quiet = sorted((bar for bar in inside if not bar.loud), key=lambda bar: bar.t0_ps)
+    for bar in quiet if svg.moves else _merged(axis, quiet):
         _draw_bar(svg, axis, bar, y, least=_THIN)
     for bar in (bar for bar in inside if bar.loud):
         _draw_bar(svg, axis, bar, y, least=3)
     for css in dict.fromkeys(tick.css for tick in lane.ticks):
-        _draw_ticks(svg, axis, [t for t in lane.ticks if t.css == css], css, y)
+        mine = [tick for tick in lane.ticks if tick.css == css and first <= tick.t_ps < last]
+        _draw_ticks(svg, axis, mine, css, y)
 
 
 def _draw_link(svg: Svg, axis: TimeAxis, link: Link, tops: Sequence[float]) -> None:
@@ -239,20 +214,23 @@ def _draw_link(svg: Svg, axis: TimeAxis, link: Link, tops: Sequence[float]) -> N
 def _draw_bar(svg: Svg, axis: TimeAxis, bar: Bar, y: float, *, least: float) -> None:
     left, right = axis.clamp(bar.t0_ps), axis.clamp(bar.t1_ps)
     width = max(right - left, least)
+    svg.lasts(bar.t0_ps, bar.t1_ps, least=least)
     svg.rect(left, y + 4, width, _BAR, bar.css + " thin" * (width < _NARROW), tip=bar.tip)
-    if bar.label and text_width(bar.label, _SMALL) + 4 <= width:
+    needs = text_width(bar.label, _SMALL) + 4
+    if bar.label and (svg.moves or needs <= width):
+        svg.lasts(bar.t0_ps, bar.t1_ps, needs=needs)
         svg.text(left + width / 2, y + 16, bar.label, f"inside {bar.css}", anchor="middle")
 
 
 def _merged(axis: TimeAxis, bars: Sequence[Bar]) -> list[Bar]:
-    """Join bars that could not be distinguished, so that the drawing of a long capture stays small."""
+    """Join bars, in order of time, that could not be distinguished: the drawing of a long capture stays small."""
 
     def thin(bar: Bar) -> bool:
         return axis.x(bar.t1_ps) - axis.x(bar.t0_ps) < 2 * _THIN
 
     merged: list[Bar] = []
     joined = 0
-    for bar in sorted(bars, key=lambda bar: bar.t0_ps):
+    for bar in bars:
         last = merged[-1] if merged else None
         if (
             last is not None
@@ -271,11 +249,13 @@ def _merged(axis: TimeAxis, bars: Sequence[Bar]) -> list[Bar]:
 
 
 def _draw_ticks(svg: Svg, axis: TimeAxis, ticks: Sequence[Tick], css: str, y: float) -> None:
-    inside = [tick for tick in ticks if axis.t0_ps <= tick.t_ps < axis.t1_ps]
-    if len(inside) > 200:  # a tip for each would be most of the file; the positions stay
-        spots = sorted({round(axis.x(tick.t_ps), 1) for tick in inside})
+    if (
+        len(ticks) > 200 and not svg.moves
+    ):  # a tip for each would be most of the file; the positions stay
+        spots = sorted({round(axis.x(tick.t_ps), 1) for tick in ticks})
         svg.ticks(spots, y + 5, 14, f"tick {css}")
         return
-    for tick in inside:
+    for tick in ticks:
         x = axis.x(tick.t_ps)
+        svg.stands(tick.t_ps)
         svg.line(x, y + 5, x, y + 19, f"tick {css}", tip=tick.tip)

@@ -19,7 +19,7 @@ from freezeframe.capture.time_text import format_ps
 from freezeframe.gui.figure_text import figure_text
 from freezeframe.gui.plots.figures import Drawing, drawings, extent, legend_html
 from freezeframe.gui.report.frames import frame_table
-from freezeframe.gui.report.html import Html, data_block, element, join, table
+from freezeframe.gui.report.html import Html, element, join, table
 
 _OPEN_FIGURES = 12  # more numbers than this are folded away
 _ROWS = 200  # of a table; the rest is counted and can be had by a command
@@ -35,7 +35,6 @@ _ORDER = (
     "conservation",
 )
 _STILL = "Too much for zooming on a page: freezeframe open CAPTURE.ff shows every piece."
-_EXACT_PS = 1 << 53  # a script counts in doubles
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,17 +95,15 @@ def analyses_section(analyses: Sequence[Ran]) -> Html:
 
 
 def drawing_figure(drawing: Drawing) -> Html:
-    """Return a drawing with its caption, its legend, and what the script needs to zoom it."""
-    exact = drawing.data is not None and drawing.data["all"][1] < _EXACT_PS
+    """Return a drawing with its caption and its legend."""
     return element(
         "figure",
         element(
             "figcaption",
-            drawing.caption if exact or drawing.still else f"{drawing.caption} {_STILL}",
+            drawing.caption if drawing.moves or drawing.still else f"{drawing.caption} {_STILL}",
         ),
         element("div", Html(drawing.svg), css="scroll"),
         Html(legend_html(drawing.legend)),
-        data_block(drawing.data) if exact else Html(""),
     )
 
 
@@ -125,7 +122,9 @@ def _one(ran: Ran, span: tuple[int, int] | None) -> Html:
     result = ran.result
     parts = [element("h3", f"{ran.title}"), element("p", ran.summary)]
     parts += [element("p", note, css="note") for note in result.notes]
-    parts += [drawing_figure(drawing) for drawing in drawings(result, span, prefix="of-")]
+    parts += [
+        drawing_figure(drawing) for drawing in drawings(result, span, prefix="of-", moves=True)
+    ]
     if result.findings:
         lines = [
             element("li", element("strong", f.diagnosis), f": {f.text}") for f in result.findings

@@ -93,7 +93,7 @@ def _one(
             finding_section(i, f, freeze, capture, pictures[i - 1] if i <= len(pictures) else ())
             for i, f in enumerate(findings[1:], 2)
         ]
-    drawn = card_drawings(card, findings, frozen, prefix=f"{card.device}-")
+    drawn = card_drawings(card, findings, frozen, prefix=f"{card.device}-", moves=True)
     parts += [
         element("h2", "Time line", id="time-line"),
         *map(drawing_figure, drawn),

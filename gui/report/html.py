@@ -7,10 +7,8 @@ from __future__ import annotations
 
 import base64
 import hashlib
-import json
 from collections.abc import Sequence
 from html import escape
-from typing import Any
 
 
 class Html(str):
@@ -68,13 +66,6 @@ def table(
         ),
         css="scroll",
     )
-
-
-def data_block(data: Any) -> Html:
-    """Return data for the page's script as a block that no browser runs or shows."""
-    text = json.dumps(data, ensure_ascii=True, allow_nan=False, separators=(",", ":"))
-    # The only way out of such a block is its end tag, and that begins with this character.
-    return Html(f'<script type="application/json">{text.replace("<", chr(92) + "u003c")}</script>')
 
 
 def page(title: str, style: str, *content: str, script: str = "") -> str:

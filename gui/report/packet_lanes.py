@@ -12,7 +12,7 @@ from freezeframe.analyzers.packets.survey import SeenConnection, Survey
 from freezeframe.capture.time_text import format_ps
 from freezeframe.decoders.iwarp.words import iwarp_texts
 from freezeframe.decoders.net.tcp import tcp_texts
-from freezeframe.gui.plots.chart import chart_data, chart_sheet
+from freezeframe.gui.plots.chart import chart_sheet
 from freezeframe.gui.plots.figures import Drawing
 from freezeframe.gui.plots.marks import Mark
 from freezeframe.gui.plots.time_lines import timeline_drawing
@@ -60,7 +60,7 @@ def packet_drawings(
         lasts = format_ps(survey.end_ps - survey.begin_ps)
         caption = f"The whole capture: {lasts}.{_left_out(survey, activity, chosen)}"
         title = "Time line of the whole capture"
-        made.append(timeline_drawing("whole", title, caption, lanes, marks, span, span))
+        made.append(timeline_drawing("whole", title, caption, lanes, marks, span, span, moves=True))
     return made + _charts(survey, activity, chosen, span)
 
 
@@ -127,7 +127,7 @@ def _near(
     counts = f"{plural(len(operations), 'operation')} and {plural(len(fpdus), 'FPDU')}"
     caption = f"Around {first.rule}: the {counts} of its connection that lie closest."
     title = f"Time line around {first.rule}"
-    return [timeline_drawing("near", title, caption, lanes, marks, shown, shown)]
+    return [timeline_drawing("near", title, caption, lanes, marks, shown, shown, moves=True)]
 
 
 def _charts(
@@ -154,10 +154,9 @@ def _charts(
         name = f"rate-{number}"
         said = "; ".join(f"{one.label} at most {one.value.max():,.4g} Mbit/s" for one in series)
         width = format_ps(int(series[0].t_ps[1] - series[0].t_ps[0]))
-        svg = chart_sheet(name, series, *span, title=title, desc=said).render()
-        data = chart_data(series, *span)
+        svg = chart_sheet(name, series, *span, title=title, desc=said, moves=True).render()
         caption = f"{title}: payload of TCP, each byte once, over {width} each."
-        made.append(Drawing(name, title, caption, svg, data=data))
+        made.append(Drawing(name, title, caption, svg, moves=True))
     return made
 
 

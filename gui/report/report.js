@@ -5,17 +5,16 @@
 (() => {
   const NS = "http://www.w3.org/2000/svg";
   const UNITS = [["s", 1e12], ["ms", 1e9], ["µs", 1e6], ["ns", 1e3], ["ps", 1]];
-  const THIN = 1, CHARACTER = 0.62, MOST_ROWS_SMALL = 6;
+  const MOST_ROWS_SMALL = 6;
+  const THIN = 4; // pixels under which a bar has no outline, which would take much of its width
+  const BESIDE = 7; // pixels between the line of a mark and its label
+  const HALF = 3.72; // pixels, of a letter on the axis
 
   function node(name, attributes, text) {
     const made = document.createElementNS(NS, name);
     for (const key in attributes) made.setAttribute(key, attributes[key]);
     if (text !== undefined) made.textContent = text;
     return made;
-  }
-  function tipped(element, tip) {
-    if (tip) element.appendChild(node("title", {}, tip));
-    return element;
   }
   function control(text, label, act) {
     const made = document.createElement("button");
@@ -47,33 +46,41 @@
       }
     }
   }
-  // The first index whose value is not below; the list rises.
-  function firstAt(list, want, of) {
-    let low = 0, high = list.length;
-    while (low < high) {
-      const middle = (low + high) >> 1;
-      if (of(list[middle]) < want) low = middle + 1; else high = middle;
-    }
-    return low;
+  function show(node, on) {
+    if (on) node.removeAttribute("display"); else node.setAttribute("display", "none");
+    return on;
   }
 
+  // A drawing as the report wrote it. Every mark along its axis says its time, in picoseconds: data-t what lasts
+  // from one to another, data-at what happens at one. A view of another range moves them, and hides what is outside
+  // or has no room; nothing is drawn here but the numbers of the axis.
   class View {
-    constructor(figure, data, views) {
-      this.data = data;
-      this.svg = figure.querySelector("svg.drawing");
-      this.moving = this.svg.querySelector("g.moving");
-      this.hatch = "url(#" + this.svg.querySelector("pattern").id + ")";
-      this.t0 = data.t[0];
-      this.t1 = data.t[1];
-      for (const lane of data.lanes || [])
-        lane.longest = lane.bars.reduce((most, bar) => Math.max(most, bar[1] - bar[0]), 0);
+    constructor(figure, moving, views) {
+      this.svg = moving.ownerSVGElement;
+      this.moving = moving;
+      const pair = (name) => moving.dataset[name].split(" ").map(Number);
+      this.across = pair("x");
+      this.first = pair("shown");
+      this.all = pair("all");
+      [this.t0, this.t1] = this.first;
+      this.width = this.svg.viewBox.baseVal.width;
+      this.lasting = [...moving.querySelectorAll("[data-t]")].map((node) => {
+        const [from, to] = node.dataset.t.split(" ").map(Number);
+        const { needs, least } = node.dataset;
+        return { node, from, to, needs: Number(needs || 0), least: Number(least || 0), text: node.tagName === "text" };
+      });
+      this.standing = [...moving.querySelectorAll("[data-at]")].map((node) => {
+        const t = Number(node.dataset.at);
+        return { node, t, was: this.x(t), wide: Number(node.dataset.wide || 0), row: node.getAttribute("y") };
+      });
+      this.standing.sort((a, b) => a.t - b.t);
       const tools = document.createElement("div");
       tools.className = "tools";
       tools.append(
         control("−", "Zoom out", () => this.zoom(2)), control("+", "Zoom in", () => this.zoom(0.5)),
         control("←", "Earlier", () => this.pan(-0.5)), control("→", "Later", () => this.pan(0.5)),
-        control("Reset", "Back to the range the report shows without a script", () => this.set(...data.t)),
-        control("All", "The whole recording", () => this.set(...data.all)),
+        control("Reset", "Back to the range the report shows without a script", () => this.set(...this.first)),
+        control("All", "The whole recording", () => this.set(...this.all)),
         control("Same range everywhere", "Show this range of time in all drawings",
           () => views.forEach((view) => view.set(this.t0, this.t1))));
       this.said = document.createElement("span");
@@ -93,12 +100,12 @@
     keepNames() {
       const box = this.svg.parentElement, names = node("g", { class: "names" });
       const high = this.svg.viewBox.baseVal.height;
-      names.append(node("rect", { x: 0, y: 0, width: this.data.x[0] - 4, height: high, class: "ground" }));
+      names.append(node("rect", { x: 0, y: 0, width: this.across[0] - 4, height: high, class: "ground" }));
       for (const text of [...this.svg.children])
         if (text.matches("text.label, text.group")) names.append(text);
       this.svg.append(names);
       const stay = () => {
-        const by = box.scrollLeft * this.data.width / this.svg.getBoundingClientRect().width;
+        const by = box.scrollLeft * this.width / this.svg.getBoundingClientRect().width;
         names.setAttribute("transform", "translate(" + by + ",0)");
         names.classList.toggle("over", by > 0);
       };
@@ -107,28 +114,28 @@
     }
     // Where the drawing is wider than the screen, the first finding is brought into sight.
     reveal() {
-      const mark = (this.data.marks || []).find((m) => m[2] === "finding" && m[0] >= this.t0 && m[0] <= this.t1);
+      const mark = this.standing.find((one) => one.node.matches("line.finding") && one.t >= this.t0 && one.t <= this.t1);
       const box = this.svg.parentElement, wide = this.svg.getBoundingClientRect().width;
       if (mark && wide > box.clientWidth)
-        box.scrollLeft = this.x(mark[0]) * wide / this.data.width - box.clientWidth / 2;
+        box.scrollLeft = this.x(mark.t) * wide / this.width - box.clientWidth / 2;
     }
     tell() { this.said.textContent = formatPs(this.t0) + " to " + formatPs(this.t1); }
     x(t) {
-      const [x0, x1] = this.data.x;
+      const [x0, x1] = this.across;
       return x0 + (t - this.t0) * (x1 - x0) / (this.t1 - this.t0);
     }
-    clamp(t) { return Math.min(Math.max(this.x(t), this.data.x[0]), this.data.x[1]); }
+    clamp(t) { return Math.min(Math.max(this.x(t), this.across[0]), this.across[1]); }
     timeAt(event) {
-      const box = this.svg.getBoundingClientRect(), [x0, x1] = this.data.x;
-      const x = (event.clientX - box.left) * this.data.width / box.width;
+      const box = this.svg.getBoundingClientRect(), [x0, x1] = this.across;
+      const x = (event.clientX - box.left) * this.width / box.width;
       return this.t0 + Math.min(Math.max((x - x0) / (x1 - x0), 0), 1) * (this.t1 - this.t0);
     }
     set(t0, t1) {
-      const [least, most] = this.data.all;
+      const [least, most] = this.all;
       const span = Math.min(Math.max(Math.round(t1 - t0), 100), most - least);
       this.t0 = Math.round(Math.min(Math.max(t0, least), most - span));
       this.t1 = this.t0 + span;
-      this.draw();
+      this.place();
       this.tell();
     }
     zoom(by, at) {
@@ -143,7 +150,7 @@
       const acts = {
         ArrowLeft: () => this.pan(-0.1), ArrowRight: () => this.pan(0.1),
         "+": () => this.zoom(0.5), "=": () => this.zoom(0.5), "-": () => this.zoom(2),
-        Home: () => this.set(...this.data.all),
+        Home: () => this.set(...this.all),
       };
       const act = event.ctrlKey || event.metaKey || event.altKey ? undefined : acts[event.key];
       if (act) { event.preventDefault(); act(); }
@@ -162,135 +169,54 @@
       });
       this.svg.addEventListener("pointermove", (event) => {
         if (!from) return;
-        const box = this.svg.getBoundingClientRect(), [x0, x1] = this.data.x;
-        const moved = (event.clientX - from.x) * this.data.width / box.width / (x1 - x0);
+        const box = this.svg.getBoundingClientRect(), [x0, x1] = this.across;
+        const moved = (event.clientX - from.x) * this.width / box.width / (x1 - x0);
         this.set(from.t0 - moved * (from.t1 - from.t0), from.t1 - moved * (from.t1 - from.t0));
       });
       for (const end of ["pointerup", "pointercancel"]) this.svg.addEventListener(end, () => { from = null; });
     }
-    draw() {
-      const g = node("g", { class: "moving" });
-      this.axis(g);
-      if (this.data.lanes) this.lanes(g);
-      if (this.data.lines) this.lines(g);
-      if (this.data.marks) this.marks(g);
-      this.moving.replaceWith(g);
-      this.moving = g;
-    }
-    axis(g) {
-      const [x0, x1] = this.data.x, [top, bottom] = this.data.y;
-      g.append(node("line", { x1: x0, y1: bottom, x2: x1, y2: bottom, class: "axis" }));
-      const times = ticks(this.t0, this.t1, 7);
-      const largest = Math.max(...times.map(Math.abs), 0);
-      for (const t of times) {
-        const text = formatPs(t, largest), half = text.length * CHARACTER * 6;
-        const x = this.x(t);
-        g.append(
-          node("line", { x1: x, y1: this.data.lines ? bottom : top, x2: x, y2: bottom + 4, class: "grid" }),
-          node("text", { x: Math.min(Math.max(x, half), this.data.width - half), y: bottom + 18, "text-anchor": "middle", class: "label" }, text));
+    place() {
+      const [x0, x1] = this.across, rate = (x1 - x0) / (this.t1 - this.t0), ends = {};
+      for (const { node, from, to, needs, least, text } of this.lasting) {
+        const left = this.clamp(from), wide = this.clamp(to) - left;
+        if (!show(node, to > this.t0 && from < this.t1 && wide >= needs)) continue;
+        node.setAttribute("x", text ? left + wide / 2 : left);
+        if (text) continue;
+        node.setAttribute("width", Math.max(wide, least));
+        if (least) node.classList.toggle("thin", wide < THIN);
       }
-    }
-    lanes(g) {
-      for (const lane of this.data.lanes) {
-        for (const [t0, t1, why] of lane.holes)
-          if (t1 > this.t0 && t0 < this.t1) {
-            const x = this.clamp(t0), width = this.clamp(t1) - x;
-            g.append(tipped(node("rect", { x, y: lane.y + 2, width, height: 20, fill: this.hatch, class: "hatch" }), "not recorded: " + why));
-            if (why.length * CHARACTER * 10 + 40 <= width)
-              g.append(node("text", { x: x + width / 2, y: lane.y + 16, "text-anchor": "middle", class: "why" }, why));
-          }
-        let last = null;
-        const loud = [];
-        // Bars rise by their begin; none longer than the longest can reach into the view from before it.
-        for (let i = firstAt(lane.bars, this.t0 - lane.longest, (bar) => bar[0]); i < lane.bars.length; i++) {
-          const bar = lane.bars[i];
-          if (bar[0] >= this.t1) break;
-          if (bar[1] <= this.t0) continue;
-          if (bar[5]) { loud.push(bar); continue; }
-          const left = this.clamp(bar[0]), right = this.clamp(bar[1]), thin = right - left < 2 * THIN;
-          if (last && thin && last.thin && last.css === bar[2] && left - last.right < THIN) {
-            last.right = Math.max(last.right, right);
-            last.count += 1;
-          } else {
-            this.bar(g, last, lane.y);
-            last = { left, right, thin, css: bar[2], label: bar[3], tip: bar[4], count: 1 };
-          }
-        }
-        this.bar(g, last, lane.y);
-        for (const bar of loud)
-          this.bar(g, { left: this.clamp(bar[0]), right: Math.max(this.clamp(bar[1]), this.clamp(bar[0]) + 3), css: bar[2], label: bar[3], tip: bar[4], count: 1 }, lane.y);
-        const spots = {};
-        for (let i = firstAt(lane.ticks, this.t0, (tick) => tick[0]); i < lane.ticks.length && lane.ticks[i][0] < this.t1; i++) {
-          const [t, css, tip] = lane.ticks[i], x = this.x(t).toFixed(1), spot = css + x;
-          if (spots[spot]) continue; // the eye cannot tell two at one place apart
-          spots[spot] = true;
-          g.append(tipped(node("line", { x1: x, y1: lane.y + 5, x2: x, y2: lane.y + 19, class: "tick " + css }), tip));
-        }
+      for (const { node, t, was, wide, row } of this.standing) {
+        let x = this.x(t);
+        const label = wide > 0, seen = t >= this.t0 && t <= this.t1;
+        if (label) {
+          x = Math.min(Math.max(x + BESIDE, 0), this.width - wide);
+          // Labels that stood beside each other may meet: the later one has its tip still.
+          if (!show(node, seen && !(ends[row] > x))) continue;
+          ends[row] = x + wide + BESIDE;
+          node.setAttribute("x", x);
+        } else if (show(node, seen)) node.setAttribute("transform", "translate(" + (x - was) + ",0)");
       }
+      for (const group of this.moving.querySelectorAll("g.dots"))
+        show(group, [...group.children].filter((dot) => dot.getAttribute("display") !== "none").length <= group.dataset.most);
+      const [f0, f1] = this.first, by = (f1 - f0) / (this.t1 - this.t0);
+      for (const group of this.moving.querySelectorAll("g.scaled"))
+        group.setAttribute("transform", "matrix(" + by + ",0,0,1," + (x0 - (this.t0 - f0) * rate - x0 * by) + ",0)");
+      this.number();
     }
-    bar(g, bar, y) {
-      if (!bar) return;
-      const width = Math.max(bar.right - bar.left, THIN);
-      const tip = bar.count > 1 ? bar.count.toLocaleString("en-US") + " together" : bar.tip;
-      g.append(tipped(node("rect", { x: bar.left, y: y + 4, width, height: 16, class: bar.css + (width < 4 ? " thin" : "") }), tip));
-      if (bar.count === 1 && bar.label && bar.label.length * CHARACTER * 10 + 4 <= width)
-        g.append(node("text", { x: bar.left + width / 2, y: y + 16, "text-anchor": "middle", class: "inside " + bar.css }, bar.label));
-    }
-    lines(g) {
-      for (const [t0, t1, why, y, height] of this.data.holes)
-        if (t1 > this.t0 && t0 < this.t1)
-          g.append(tipped(node("rect", { x: this.clamp(t0), y, width: this.clamp(t1) - this.clamp(t0), height, fill: this.hatch, class: "hatch" }), "not recorded: " + why));
-      for (const line of this.data.lines) {
-        const first = Math.max(0, firstAt(line.t, this.t0, (t) => t) - 1);
-        const last = Math.min(line.t.length, firstAt(line.t, this.t1, (t) => t) + 1);
-        let points = [], before = null;
-        const end = () => {
-          if (points.length > 1) g.append(node("polyline", { points: points.join(" "), class: line.css }));
-          points = [];
-        };
-        for (let i = first; i < last; i++) {
-          const inside = line.t[i] >= this.t0 && line.t[i] <= this.t1;
-          let x = this.x(line.t[i]), y = line.y[i];
-          if (line.step) x = this.clamp(line.t[i]);
-          else if (!inside && y !== null) [x, y] = this.cut(line, i);
-          if (line.step && before !== null) points.push(x.toFixed(2) + "," + before);
-          if (line.step && line.t[i] > this.t1) break;
-          if (y === null) { end(); before = null; continue; }
-          points.push(x.toFixed(2) + "," + y);
-          before = y;
-          if (!line.step && inside && last - first <= 120)
-            g.append(tipped(node("rect", { x: x - 2, y: y - 2, width: 4, height: 4, class: "dot d" + line.css.slice(1) }), line.v[i].toLocaleString("en-US") + " " + line.unit + ", " + formatPs(line.t[i])));
-        }
-        end();
-      }
-    }
-    // Where the line from a point outside the view to its neighbour inside crosses the edge.
-    cut(line, i) {
-      const left = line.t[i] < this.t0, other = left ? i + 1 : i - 1, edge = left ? this.t0 : this.t1;
-      const y = line.y[other];
-      if (y === undefined || y === null || line.t[other] === line.t[i]) return [this.clamp(line.t[i]), line.y[i]];
-      const part = (edge - line.t[i]) / (line.t[other] - line.t[i]);
-      return [this.x(edge), Number((line.y[i] + part * (y - line.y[i])).toFixed(2))];
-    }
-    marks(g) {
-      const [top, bottom] = this.data.y, ends = [];
-      const shown = this.data.marks.filter((m) => m[0] >= this.t0 && m[0] <= this.t1).sort((a, b) => a[0] - b[0]);
-      for (const [t, , css, unc] of shown)
-        if (unc) g.append(node("rect", { x: this.clamp(t - unc), y: top, width: this.clamp(t + unc) - this.clamp(t - unc), height: bottom - top, class: "band " + css }));
-      shown.forEach(([t, label, css, unc], i) => {
-        const x = this.x(t), width = label.length * CHARACTER * 12;
-        const later = i + 1 < shown.length ? this.x(shown[i + 1][0]) : Infinity;
-        const right = x + 7 + width < Math.min(later - 7, this.data.width) || x - 7 < width;
-        const left = Math.min(Math.max(right ? x + 7 : x - 7 - width, 0), this.data.width - width);
-        let row = ends.findIndex((end) => left > end + 8);
-        if (row < 0) row = Math.min(ends.length, Math.max(this.data.rows - 1, 0));
-        ends[row] = left + width;
-        const base = 16 * row + 12, tip = label + ": " + formatPs(t) + (unc ? " ± " + formatPs(unc) : "");
-        g.append(
-          tipped(node("line", { x1: x, y1: base + 3, x2: x, y2: bottom, class: "mark " + css }), tip),
-          node("polygon", { points: `${x - 4},${base + 1} ${x + 4},${base + 1} ${x},${base + 7}`, class: "flag " + css }),
-          node("text", { x: left, y: base - 2, class: "marklabel " + css }, label));
-      });
+    // The numbers of the axis, in the look of those that stood there.
+    number() {
+      const group = this.moving.querySelector("g.ticks");
+      this.tick = this.tick || [group.querySelector("line"), group.querySelector("text")];
+      const times = ticks(this.t0, this.t1, 9), largest = Math.max(...times.map(Math.abs), 0);
+      group.replaceChildren(...times.flatMap((t) => {
+        const [line, text] = this.tick.map((node) => node.cloneNode()), x = this.x(t);
+        text.textContent = formatPs(t, largest);
+        const half = text.textContent.length * HALF;
+        text.setAttribute("x", Math.min(Math.max(x, half), this.width - half));
+        line.setAttribute("x1", x);
+        line.setAttribute("x2", x);
+        return [line, text];
+      }));
     }
   }
 
@@ -351,10 +277,8 @@
   }
 
   const views = [];
-  for (const source of document.querySelectorAll('script[type="application/json"]')) {
-    const figure = source.closest("figure");
-    if (figure) views.push(new View(figure, JSON.parse(source.textContent), views));
-  }
+  for (const moving of document.querySelectorAll("g.moving[data-all]"))
+    views.push(new View(moving.closest("figure"), moving, views));
   document.querySelectorAll("table").forEach(enhanceTable);
   document.documentElement.dataset.enhanced = String(views.length);
 })();

@@ -18,7 +18,7 @@ _NEAR_PACKETS = 3
 
 def timeline_section(trace: Trace, findings: Sequence[Finding], freezes: Sequence[Freeze]) -> Html:
     """Return the time lines with their legends."""
-    made = timeline_drawings(trace, findings, freezes)
+    made = timeline_drawings(trace, findings, freezes, moves=True)
     return join(element("h2", "Time line", id="time-line"), *map(drawing_figure, made))
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 import xml.etree.ElementTree as ET
 
 import numpy as np
@@ -12,7 +13,7 @@ from hypothesis import strategies as st
 
 from freezeframe.analyzers.analysis import AnalysisResult, Intervals, Series
 from freezeframe.gui.plots.axis import GUTTER, value_ticks
-from freezeframe.gui.plots.chart import MOST_LINES, chart_data, chart_sheet
+from freezeframe.gui.plots.chart import MOST_LINES, chart_sheet
 from freezeframe.gui.plots.figures import drawings, extent
 from freezeframe.gui.plots.picture import picture_svg
 
@@ -125,11 +126,19 @@ def test_what_makes_no_chart_is_refused() -> None:
         chart_sheet("c", mixed, 0, 1, title="T", desc="D").render()
 
 
-def test_the_data_for_a_script_has_null_where_a_value_is_not_known() -> None:
-    data = chart_data([series([1, math.nan, 3])], 0, 2_000)
-    assert data["lines"][0]["v"] == [1.0, None, 3.0]
-    assert data["lines"][0]["y"][1] is None
-    assert data["lines"][0]["t"] == [0, 1_000, 2_000]
+def test_a_chart_that_can_move_has_every_point_its_gap_and_the_time_of_each_dot() -> None:
+    values = [*range(2_000), math.nan, *range(1_000)]
+    many = [series(values, step=False)]
+    still, moving = (
+        chart_sheet("c", many, 0, 3_000_000, title="T", desc="D", moves=moves).render()
+        for moves in (False, True)
+    )
+    assert list(map(len, lines(moving))) == [2_000, 1_000]
+    assert "data-" not in still and "data-all=" in moving
+    few = chart_sheet(
+        "c", [series([1, math.nan, 3], step=False)], 0, 2_000, title="T", desc="D", moves=True
+    )
+    assert re.findall(r'data-at="(.*?)"', few.render()) == ["0", "2000"]
 
 
 def intervals(times: list[tuple[int, int]], kind: str = "k", label: str = "track") -> Intervals:
@@ -141,8 +150,10 @@ def intervals(times: list[tuple[int, int]], kind: str = "k", label: str = "track
 
 def test_intervals_that_overlap_stand_in_lanes_of_their_own() -> None:
     result = AnalysisResult("x", intervals=(intervals([(0, 10), (5, 15), (10, 20)]),))
-    (drawing,) = drawings(result)
-    assert [len(lane["bars"]) for lane in drawing.data["lanes"]] == [2, 1]  # type: ignore[index]
+    (drawing,) = drawings(result, moves=True)
+    bars = re.findall(r'<rect [^>]*y="([0-9.]+)"[^>]*data-t="([0-9 ]+)"', drawing.svg)
+    assert [t for _, t in bars] == ["0 10", "10 20", "5 15"]
+    assert bars[0][0] == bars[1][0] and float(bars[2][0]) > float(bars[0][0])
 
 
 def test_intervals_that_find_no_lane_are_counted() -> None:
@@ -155,7 +166,7 @@ def test_series_stand_together_when_unit_place_and_kind_are_the_same_at_most_eig
     many = [series([1.0, 2.0], name=f"A.flow{i}.traced") for i in range(MOST_LINES + 1)]
     others = [series([1.0], name="B.flow0.traced"), series([1.0], name="A.x.traced", unit="words")]
     made = drawings(AnalysisResult("x", series=(*many, *others)))
-    assert [len(one.data["lines"]) for one in made] == [8, 1, 1, 1]  # type: ignore[index]
+    assert [len(re.findall(r'<line [^>]*class="s[0-7]"', one.svg)) for one in made] == [8, 1, 1, 1]
 
 
 def test_a_result_without_series_and_intervals_has_no_drawings_and_no_extent() -> None:

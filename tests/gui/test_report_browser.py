@@ -32,6 +32,16 @@ const button = (figure, text) => [...figure.querySelectorAll("button")].find((b)
 const range = (figure) => figure.querySelector("[role=status]").textContent;
 const bars = (figure) => figure.querySelectorAll("g.moving rect").length;
 say("range", range(whole)); say("bars", bars(whole));
+const seen = (figure, what) => [...figure.querySelectorAll("g.moving " + what)].filter((n) => n.checkVisibility());
+const places = (figure) => [
+  ...seen(figure, "rect[data-t]").map((n) => [n.getAttribute("class"), n.getAttribute("x"), n.getAttribute("width")]),
+  ...seen(figure, "text[data-t]").map((n) => [n.lastChild.textContent, n.getAttribute("x"), 0]),
+  ...seen(figure, "g.ticks text").map((n) => [n.textContent, n.getAttribute("x"), 0]),
+].map(([name, x, wide]) => name + " " + Number(x).toFixed(1) + " " + Number(wide).toFixed(1)).sort().join("|");
+say("written", places(near));
+button(near, "Same range everywhere").click();
+say("moved", places(whole));
+button(whole, "Reset").click();
 button(whole, "+").click(); button(whole, "+").click();
 say("zoomed", range(whole));
 const svg = whole.querySelector("svg.drawing");
@@ -135,6 +145,25 @@ def test_drawings_zoom_pan_and_go_back_and_tables_sort_and_filter(made: Path) ->
     assert lasts == sorted(lasts)
     assert len(set(lasts)) > 1
     assert set(said["filtered"].split("|")) == {"bad payload CRC, length"}
+
+
+def test_marks_that_were_moved_stand_where_the_report_writes_them_for_that_range(
+    made: Path,
+) -> None:
+    """The two drawings hold the same lanes: one is written for the range, the other is moved there by the script."""
+    said = parsed(dump_dom(made / "probed.html", made / "home")).said
+    written, moved = (said[name].split("|") for name in ("written", "moved"))
+    assert len(written) > 20
+    apart = [
+        (a, b)
+        for a, b in zip(written, moved, strict=True)
+        if a.rsplit(" ", 2)[0] != b.rsplit(" ", 2)[0]
+        or any(
+            abs(float(x) - float(y)) > 0.11
+            for x, y in zip(a.split()[-2:], b.split()[-2:], strict=True)
+        )
+    ]
+    assert apart == []
 
 
 def test_names_of_lanes_stay_in_sight_where_a_narrow_page_scrolls_the_drawing(made: Path) -> None:
