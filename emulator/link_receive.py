@@ -1,6 +1,6 @@
 """The link's receiver: from the wire through bonding, checks and clock correction into the incoming FIFO.
 
-Words are re-formed from two lanes and checked. Packets are handled as runs; only a full incoming FIFO is stepped
+Words are re-formed from the lanes and checked. Packets are handled as runs; only a full incoming FIFO is stepped
 through.
 """
 
@@ -110,11 +110,12 @@ class RxLink(Stage):
             while link.cycle_at(self.time.now_ps) < self._free_cycle:
                 yield env.timeout(link.edge_ps(self._free_cycle) - self.time.now_ps)
             self.counts["idles_inserted" if inserted else "idles_removed"] += 1
-            for lane in (0, 1):
+            for lane in range(self._lanes.count):
                 self._lanes.report(code, lane)
 
     def _slot(self, first_ps: int, words: int) -> int:
-        cycle = self.link.cycle_at(first_ps) + 1 + self.profile.link_sync_fill_halves
+        waits = self.profile.link_sync_fill_halves + self._lanes.deskew_cycles
+        cycle = self.link.cycle_at(first_ps) + 1 + waits
         cycle = max(cycle, self._free_cycle)
         self._free_cycle = cycle + words
         return cycle

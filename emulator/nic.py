@@ -142,7 +142,7 @@ class Nic:
         self.tx_dma = engine(plane, self.tx_fifo, self.tx_link, draw)
         rx_dma = RxDma(plane, rx_deq, self.tx_link, notes, self.length_histogram)
         self.rx_dma = rx_dma
-        self.lanes = BondedLanes(plane, [draw.randrange(4), draw.randrange(4)])
+        self.lanes = BondedLanes(plane, draw)
         self.rx_link = RxLink(
             plane, self.rx_fifo, self.lanes, self.flows, rx_dma, self.tx_link, copies
         )
@@ -161,7 +161,7 @@ class Nic:
         self.tx_fifo.clear()
         self.rx_fifo.clear()
         self.recording.states[:] = [MachineState.IDLE] * 4
-        for lane in (0, 1):
+        for lane in range(self.lanes.count):
             self.lanes.report(LinkCode.TRAINED, lane)
         self.faults.started()
         for steps in (

@@ -141,9 +141,14 @@ class Notes(Protocol):
 
 
 class Lanes(Protocol):
-    """The two bonded lanes of a receiver and their synchronization FIFOs."""
+    """The bonded lanes of a receiver and their synchronization FIFOs."""
 
+    count: int
     levels: list[int]
+
+    @property
+    def deskew_cycles(self) -> int:
+        """Cycles that a word waits in the earliest lane for the latest."""
 
     def report(self, code: LinkCode, lane: int) -> None:
         """Put a LINK event of a lane into the event log."""

@@ -5,10 +5,29 @@ from __future__ import annotations
 import hashlib
 import json
 from dataclasses import dataclass, field, fields
+from functools import cache
+from pathlib import Path
 from typing import Any
 
+from freezeframe.capture.card.reading import read_card
+from freezeframe.capture.card.shipped import card_place
+from freezeframe.capture.card.tables import Header
 from freezeframe.capture.errors import InputError
-from freezeframe.emulator.profile_files import named_card, profile_file, profile_names
+from freezeframe.capture.registers.lane_maps import (
+    LANE_COUNTS,
+    LANES,
+    lanes_of_maps,
+    map_hash_for,
+)
+from freezeframe.emulator.profile_files import (
+    ProfileFile,
+    named_card,
+    profile_file,
+    profile_names,
+)
+
+MOST_SKEW_CYCLES = 7
+"""Columns that a lane may be behind another and still be joined with it (docs/formats.md section 3.1, rule 4)."""
 
 DESCRIPTOR_WORDS = 4
 """32-bit words of a descriptor."""
@@ -19,6 +38,14 @@ _POWERS_OF_TWO = ("trace.tap_depth", "trace.event_depth", "trace.event_fifo")
 def _within(low: int, high: int) -> Any:
     """Declare a whole number of the TOML file with what is allowed, both ends included."""
     return field(metadata={"within": (low, high)})
+
+
+def _absent(low: int, high: int, value: int) -> Any:
+    """Declare a whole number that may be left out, as `_within`; ``value`` is then the same as nothing said.
+
+    What has that value does not enter the digest: a card without the part keeps the build hash it has.
+    """
+    return field(default=value, kw_only=True, metadata={"within": (low, high), "absent": value})
 
 
 def _among(*texts: str) -> Any:
@@ -60,6 +87,8 @@ class Profile:
     link_latency_ps: int = _within(0, 1_000_000_000)
     link_gap_cycles: int = _within(1, 64)
     link_sync_fill_halves: int = _within(2, 64)
+    link_lanes: int = _absent(2, 8, LANES)
+    link_lane_skew_cycles: int = _absent(0, MOST_SKEW_CYCLES, 0)
 
     flows_count: int = _within(1, 128)
     flows_active: int = _within(1, 128)
@@ -108,6 +137,7 @@ class Profile:
 
 _KEYS = {field.name.replace("_", ".", 1): field.metadata for field in fields(Profile)}
 _RANGES: dict[str, tuple[int, int]] = {k: m["within"] for k, m in _KEYS.items() if "within" in m}
+_ABSENT: dict[str, int] = {k: m["absent"] for k, m in _KEYS.items() if "absent" in m}
 _TEXTS: dict[str, tuple[str, ...]] = {k: m["among"] for k, m in _KEYS.items() if "among" in m}
 
 
@@ -124,56 +154,84 @@ def load_profile(name: str) -> Profile:
             f"profile {name} describes an adapter by its stages, for 'freezeframe what-if {name}'; "
             f"the emulated pair needs one of {', '.join(profile_names())}"
         )
-    named_card(file)
-    return _checked(file.name, {key: value for key, value in file.said.items() if key != "card"})
+    card = named_card(file)
+    profile = _checked(file)
+    _check_lanes(file, card, profile)
+    return profile
 
 
-def _checked(name: str, raw: dict[str, Any]) -> Profile:
+def _check_lanes(file: ProfileFile, card: str, profile: Profile) -> None:
+    """Check that the link has a number of lanes that can share a word, and the card those lanes."""
+    lanes, where = profile.link_lanes, file.place(("link", "lanes"))
+    if lanes not in LANE_COUNTS:
+        among = ", ".join(map(str, LANE_COUNTS))
+        raise InputError(
+            f"{where}: link.lanes = {lanes}; a word of 8 bytes goes over {among} lanes alike"
+        )
+    if not card:
+        return
+    said = _header(card_place(card))
+    if said.map == 1 and lanes_of_maps().get(said.map_hash, LANES) != lanes:
+        raise InputError(
+            f"{where}: link.lanes = {lanes}, and the card {card} has map_hash {said.map_hash:#010x}, that of "
+            f"{lanes_of_maps().get(said.map_hash, LANES)}; a card of {lanes} lanes has {map_hash_for(lanes):#010x}"
+        )
+
+
+@cache
+def _header(path: Path) -> Header:
+    return read_card(path).card
+
+
+def _checked(file: ProfileFile) -> Profile:
+    raw = {key: value for key, value in file.said.items() if key != "card"}
     values: dict[str, Any] = {}
     description = raw.pop("description", "")
     if not isinstance(description, str):
-        raise InputError(f"profile {name}: description is {description!r}; it must be a text")
+        raise InputError(
+            f"{file.place(('description',))}: description is {description!r}; it must be a text"
+        )
     for section, table in raw.items():
         if not isinstance(table, dict):
             raise InputError(
-                f"profile {name}: unknown key {section!r}; keys stand in the sections "
+                f"{file.place((section,))}: unknown key {section!r}; keys stand in the sections "
                 + ", ".join(sorted({key.partition(".")[0] for key in (*_RANGES, *_TEXTS)}))
             )
         for key, value in table.items():
+            _check_value(file.place((section, key)), f"{section}.{key}", value)
             values[f"{section}.{key}"] = value
-    for key, value in values.items():
-        _check_value(name, key, value)
-    missing = sorted((_RANGES.keys() | _TEXTS.keys()) - values.keys())
+    missing = sorted((_RANGES.keys() | _TEXTS.keys()) - values.keys() - _ABSENT.keys())
     if missing:
-        raise InputError(f"profile {name}: missing {', '.join(missing)}")
-    _check_together(name, values)
+        raise InputError(
+            f"{file.place((missing[0].partition('.')[0],))}: missing {', '.join(missing)}"
+        )
+    values = {key: value for key, value in values.items() if _ABSENT.get(key) != value}
+    _check_together(file, _ABSENT | values)
     digest = hashlib.sha256(json.dumps(values, sort_keys=True).encode()).digest()
     fields = {key.replace(".", "_"): value for key, value in values.items()}
-    return Profile(name, description, int.from_bytes(digest[:4], "big"), **fields)
+    return Profile(file.name, description, int.from_bytes(digest[:4], "big"), **fields)
 
 
-def _check_value(name: str, key: str, value: object) -> None:
+def _check_value(where: str, key: str, value: object) -> None:
     if key in _TEXTS:
         if value not in _TEXTS[key]:
             raise InputError(
-                f"profile {name}: {key} = {value!r}; it must be one of {', '.join(_TEXTS[key])}"
+                f"{where}: {key} = {value!r}; it must be one of {', '.join(_TEXTS[key])}"
             )
         return
     if key not in _RANGES:
         section = key.partition(".")[0]
         near = [k for k in (*_RANGES, *_TEXTS) if k.startswith(section + ".")]
         hint = f"; [{section}] has {', '.join(k.partition('.')[2] for k in near)}" if near else ""
-        raise InputError(f"profile {name}: unknown key {key}{hint}")
+        raise InputError(f"{where}: unknown key {key}{hint}")
     low, high = _RANGES[key]
     if type(value) is not int or not low <= value <= high:
-        raise InputError(
-            f"profile {name}: {key} = {value!r}; it must be a whole number {low}..{high}"
-        )
+        raise InputError(f"{where}: {key} = {value!r}; it must be a whole number {low}..{high}")
     if key in _POWERS_OF_TWO and value & (value - 1):
-        raise InputError(f"profile {name}: {key} = {value}; it must be a power of two")
+        raise InputError(f"{where}: {key} = {value}; it must be a power of two")
 
 
-def _check_together(name: str, v: dict[str, Any]) -> None:
+def _check_together(file: ProfileFile, v: dict[str, Any]) -> None:
     whole = v["fifo.message_words"] + 3  # header, address and tail go with the payload
     share = v["fifo.rx_words"] // v["flows.active"]
     rules = (
@@ -192,8 +250,14 @@ def _check_together(name: str, v: dict[str, Any]) -> None:
         ),
         (
             share - v["flows.credit_unit_words"] >= whole,
-            f"a flow's share of the incoming FIFO ({share} words) less the credit unit "
-            f"({v['flows.credit_unit_words']}) cannot hold a whole message of {whole} words: it would stall for ever",
+            f"flows.active = {v['flows.active']}: a flow's share of the incoming FIFO ({share} words) less the credit "
+            f"unit ({v['flows.credit_unit_words']}) cannot hold a whole message of {whole} words: it would stall for ever",
+        ),
+        (
+            v["link.lane_skew_cycles"] <= v["link.sync_fill_halves"],
+            f"link.lane_skew_cycles = {v['link.lane_skew_cycles']} is more than link.sync_fill_halves = "
+            f"{v['link.sync_fill_halves']}: the FIFO of the earliest lane, twice as deep, would be full before the "
+            "latest lane has begun",
         ),
         (
             v["bus.split_min_cycles"] <= v["bus.split_max_cycles"],
@@ -217,4 +281,5 @@ def _check_together(name: str, v: dict[str, Any]) -> None:
     )
     for holds, why in rules:
         if not holds:
-            raise InputError(f"profile {name}: {why}")
+            key = why.partition(" ")[0]
+            raise InputError(f"{file.place(tuple(key.split('.', 1)))}: {why}")

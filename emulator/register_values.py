@@ -10,12 +10,12 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import cache, partial
 
+from freezeframe.capture.registers.lane_maps import map_hash_for
 from freezeframe.capture.registers.layout import RegisterInfo
 from freezeframe.capture.registers.layouts import Domain, Memory, State
 from freezeframe.capture.registers.map_table import (
     COUNTERS,
     FORMAT_VERSION,
-    MAP_HASH,
     MAP_SIZE,
     REGISTERS,
 )
@@ -168,7 +168,7 @@ def _identity(nic: Nic) -> dict[str, int]:
     return {
         "id.magic": _MAGIC,
         "id.format": FORMAT_VERSION[0] << 16 | FORMAT_VERSION[1],
-        "id.map_hash": MAP_HASH,
+        "id.map_hash": map_hash_for(profile.link_lanes),
         "id.build_hash": profile.digest,
         "id.boot_nonce": identity.nonce,
         "id.devices": packed(

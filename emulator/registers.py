@@ -14,9 +14,10 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from freezeframe.capture.registers.lane_maps import registers_for
 from freezeframe.capture.registers.layout import RegisterInfo, WindowInfo
 from freezeframe.capture.registers.layouts import MEMORY_NAMES, State
-from freezeframe.capture.registers.map_table import REGISTERS, WINDOWS
+from freezeframe.capture.registers.map_table import WINDOWS
 from freezeframe.emulator.bank import Bank
 from freezeframe.emulator.nic import Nic
 from freezeframe.emulator.register_values import chunks_done, defaults, readers, register, writers
@@ -44,9 +45,10 @@ class RegisterFile:
         self.nic = nic
         self.bus_errors = 0
         self.bus_error_addr = 0
+        self._places = _places(nic.profile.link_lanes)
         self._kept = {
             offset: sum(field.reset << field.lsb for field in place.register.fields)
-            for offset, place in _places().items()
+            for offset, place in self._places.items()
             if place.register.access == "rw"
         }
         self._kept |= {register(name).address: value for name, value in defaults(nic).items()}
@@ -59,7 +61,7 @@ class RegisterFile:
 
     def read(self, offset: int) -> int | None:
         """Return the word at ``offset``, None for an error answer."""
-        place = _places().get(offset)
+        place = self._places.get(offset)
         if place is None:
             window = self.window(offset)
             if window is None:
@@ -77,7 +79,7 @@ class RegisterFile:
 
     def write(self, offset: int, value: int) -> bool:
         """Write a word; False for an error answer."""
-        place = _places().get(offset)
+        place = self._places.get(offset)
         if place is None:
             return self._write_window(offset, value)
         if "w" not in place.register.access:
@@ -139,10 +141,10 @@ class RegisterFile:
 
 
 @cache
-def _places() -> dict[int, _Place]:
-    """Return every register address of the map."""
+def _places(lanes: int) -> dict[int, _Place]:
+    """Return every register address of the map of a card with so many lanes."""
     places = {}
-    for info in REGISTERS:
+    for info in registers_for(lanes):
         bits = 0
         for field in info.fields:
             bits |= field.mask

@@ -42,7 +42,7 @@ from freezeframe.capture.card.roles import EVENT_LOG
 from freezeframe.capture.registers.layouts import Kind
 
 _EVENT_CYCLES = 4
-"""Events of both lanes may be stamped so many cycles apart: the log takes one a cycle."""
+"""Events of two lanes may be stamped so many cycles apart, of more in proportion: the log takes one a cycle."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,15 +79,16 @@ def slips_of(facts: Facts, receiver: str) -> Slips | None:
     best = Slips(log, "underflow", (), 0)
     for kind in ("underflow", "overflow"):
         at = log.select(Kind.LINK.name, kind)
-        lanes = [at[log.value[at] == lane] for lane in (0, 1)]
-        both = []
+        bonded = facts.view.roles.lanes
+        lanes = [at[log.value[at] == lane] for lane in range(bonded)]
+        together = []
         for position in lanes[0].tolist():
-            near = np.abs(log.cycle[lanes[1]] - log.cycle[position]) <= _EVENT_CYCLES
-            if near.any():
-                both.append(position)
-        alone = len(at) - 2 * len(both)
-        if len(both) > len(best.positions):
-            best = Slips(log, kind, tuple(both), alone)
+            near = [np.abs(log.cycle[lane] - log.cycle[position]) for lane in lanes[1:]]
+            if all((cycles <= bonded * _EVENT_CYCLES // 2).any() for cycles in near):
+                together.append(position)
+        alone = len(at) - bonded * len(together)
+        if len(together) > len(best.positions):
+            best = Slips(log, kind, tuple(together), alone)
         elif not best.positions:
             best = Slips(log, best.kind, (), best.alone + alone)
     return best
@@ -103,10 +104,13 @@ def corrects_clock(facts: Facts, receiver: str) -> bool:
 
 
 def lanes_slipped(facts: Facts, receiver: str) -> bool:
-    """Return whether the lanes' own counts say that both slipped equally often."""
+    """Return whether the lanes' own counts say that all slipped equally often."""
     for name in ("underflows", "overflows"):
-        counts = [facts.view.value(receiver, f"frozen.lane.{name}", lane) for lane in (0, 1)]
-        if counts[0] and counts[0] == counts[1]:
+        counts = {
+            facts.view.value(receiver, f"frozen.lane.{name}", lane)
+            for lane in range(facts.view.roles.lanes)
+        }
+        if len(counts) == 1 and all(counts):
             return True
     return False
 
@@ -223,7 +227,8 @@ def _finding(
 ) -> Finding:
     flow = packet = word = t_ps = unc_ps = None
     evidence: list[Evidence] = []
-    text = f"Both lanes into {receiver} slipped by a word in one cycle"
+    lanes = "both lanes" if facts.view.roles.lanes == 2 else f"all {facts.view.roles.lanes} lanes"
+    text = f"{lanes.capitalize()} into {receiver} slipped by a word in one cycle"
     if slipped is not None:
         place, diff = place_of_pair(slipped.pair), slipped.diff
         flow, packet = place.flow, place.packet
@@ -244,14 +249,12 @@ def _finding(
     if slips is not None and slips.positions:
         every = slips.interval_cycles
         again = "" if every is None else f", {every} cycles apart where they were nearest"
-        rows = tuple(
-            slips.log.row(at, f"both lanes: {slips.kind}") for at in slips.positions[:_SHOWN]
-        )
+        rows = tuple(slips.log.row(at, f"{lanes}: {slips.kind}") for at in slips.positions[:_SHOWN])
         if t_ps is None:
             t_ps, unc_ps = slips.log.when(slips.positions[0])
         evidence.append(
             Evidence(
-                f"{receiver}'s log has {len(slips.positions)} slips of both lanes at once{again}.",
+                f"{receiver}'s log has {len(slips.positions)} slips of {lanes} at once{again}.",
                 receiver,
                 EVENT_LOG,
                 rows,
@@ -270,7 +273,7 @@ def _finding(
         diagnosis=CLOCK_DRIFT,
         text=(
             f"{text}. {receiver} inserts and removes no idles, so every difference of the two link clocks "
-            "adds up until its synchronization FIFOs run empty or full, both at once."
+            f"adds up until its synchronization FIFOs run empty or full, {lanes.split(maxsplit=1)[0]} at once."
         ),
         device=receiver,
         tap=facts.view.roles.rx.entry,

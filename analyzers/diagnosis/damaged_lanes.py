@@ -2,9 +2,9 @@
 
 sync-fifo-empty: one lane's synchronization FIFO was read while empty, before the receiver's rx_enq.
 
-That lane's last valid 32-bit half repeats, then the lane lags behind the other until it realigns. What
-distinguishes it: half a word repeats, not a whole one (word-duplicated); the lane lags, it is not rotated
-(lane-misaligned); one lane, not both at a regular interval (clock-drift).
+That lane's last valid share of a word repeats (of two lanes a 32-bit half), then the lane lags behind the others until
+it realigns. What distinguishes it: a part of a word repeats, not a whole one (word-duplicated); the lane lags, it is not
+rotated (lane-misaligned); one lane, not all at a regular interval (clock-drift).
 
 lane-misaligned: the byte phase of one lane shifted by 1 to 3 bytes at the receiver, and stays.
 
@@ -17,6 +17,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from freezeframe.analyzers.contract import Evidence, Finding, Ground, Row
+from freezeframe.analyzers.diagnosis.lanes import others_of, share_name
 from freezeframe.analyzers.diagnosis.link_damage import LinkDamage, LoneDamage, at_receiver
 from freezeframe.analyzers.evidence import (
     Place,
@@ -79,10 +80,10 @@ def _lag_between_taps(facts: Facts, damage: LinkDamage, lane: int) -> Finding:
     certain = lag.first == lag.start
     place = place_of_pair(first.pair)
     text = (
-        f"Lane {lane} into {damage.receiver} repeated its 32-bit half at {first.label} of packet {place.packet} "
-        f"({damage.direction}, flow {place.flow}) and then lagged by {_words(lag.repeats)} up to "
-        f"{_until(damage, lag.end)}; the other lane is right throughout. The lane's synchronization FIFO was read "
-        "while it was empty."
+        f"Lane {lane} into {damage.receiver} repeated its {share_name(damage.bonded)} at {first.label} of packet "
+        f"{place.packet} ({damage.direction}, flow {place.flow}) and then lagged by {_words(lag.repeats)} up to "
+        f"{_until(damage, lag.end)}; {others_of(damage.bonded)} right throughout. The lane's synchronization FIFO "
+        "was read while it was empty."
     )
     shown = (
         f"{damage.diff.up.source} and {damage.diff.down.source} differ on lane {lane} only, in {damage.differ.size} "
@@ -137,17 +138,19 @@ def _lag_at_one_tap(facts: Facts, case: LoneDamage) -> Finding | None:
     if len(case.repeats) != 1:
         return None
     lane, position = case.repeats[0]
-    if (
-        not underflows(facts, case.receiver, lane)
-        or underflows(facts, case.receiver, 1 - lane) != 0
+    if not underflows(facts, case.receiver, lane) or any(
+        underflows(facts, case.receiver, other) != 0
+        for other in range(case.bonded)
+        if other != lane
     ):
-        return None  # without the lanes' own counts a repeated half may be the data's
+        return None  # without the lanes' own counts a repeated share may be the data's
     body = stream.kind[position] == Kind.BODY
     word = position - packet.start - packet.heads if body and packet.has_head else None
     seq = packet.seq if packet.header_ok else case.expected_seq
     text = (
-        f"At {stream.source} lane {lane} has the same 32-bit half twice at {word_text(word, None)} "
-        f"of packet {seq} ({case.direction}), the other lane has not, the packet's CRC is bad, and "
+        f"At {stream.source} lane {lane} has the same {share_name(case.bonded)} twice at {word_text(word, None)} "
+        f"of packet {seq} ({case.direction}), the other {'lane has' if case.bonded == 2 else 'lanes have'} not, the "
+        "packet's CRC is bad, and "
         "the lane counted reads of its empty synchronization FIFO."
     )
     return at_receiver(
@@ -207,7 +210,7 @@ def _phase_between_taps(facts: Facts, damage: LinkDamage, lane: int) -> Finding:
     text = (
         f"From {first.label} of packet {place.packet} ({damage.direction}, flow {place.flow}) on, lane {lane} into "
         f"{damage.receiver} has its bytes {_HOW[phase.mode].format(k=phase.shift)}, in every word to the end of the "
-        f"recording ({packets} packets); the other lane is right. The lane lost its byte phase."
+        f"recording ({packets} packets); {others_of(damage.bonded)} right. The lane lost its byte phase."
     )
     shown = (
         f"{damage.diff.up.source} and {damage.diff.down.source} differ on lane {lane} only, in {damage.differ.size} "

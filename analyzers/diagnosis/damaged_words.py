@@ -17,7 +17,6 @@ from collections.abc import Iterator
 
 from freezeframe.analyzers.contract import Finding, Ground
 from freezeframe.analyzers.diagnosis.damaged_lanes import underflows
-from freezeframe.analyzers.diagnosis.lanes import LANES
 from freezeframe.analyzers.diagnosis.link_damage import (
     LinkDamage,
     LoneDamage,
@@ -147,7 +146,7 @@ def _header_at_one_tap(facts: Facts, case: LoneDamage) -> Finding | None:
         return None
     if packet.payload_ok is False or case.phase is not None:
         return None
-    if any(underflows(facts, case.receiver, lane) != 0 for lane in LANES):
+    if any(underflows(facts, case.receiver, lane) != 0 for lane in range(case.bonded)):
         return None  # a lane that lagged within the header looks the same
     later = stream.packets[packet.index + 1 :]
     confirmed = packet.payload_ok is True or any(other.header_ok for other in later)

@@ -1,42 +1,49 @@
-"""What happened to the halves of words on one lane of a bonded link: lag, or a shifted byte phase.
+"""What happened to the words' shares on one lane of a bonded link: lag, or a shifted byte phase.
 
-Lane 0 carries bytes 0, 2, 4, 6 of each word, lane 1 the others; each lane's four bytes form a half,
-first byte least significant.
+Byte k of a word is on lane k modulo the number of lanes; a lane's bytes of a word form its share, first byte least
+significant: of two lanes a 32-bit half, of four a quarter of 16 bits.
 
 Source: docs/formats.md section 3, "Bonding".
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 import numpy.typing as npt
 
-LANES = (0, 1)
-
 Uint64 = npt.NDArray[np.uint64]
-Uint32 = npt.NDArray[np.uint32]
+Shares = npt.NDArray[np.unsignedinteger[Any]]
+"""``(n,)`` unsigned, as wide as a share: the uint32 halves of two lanes, the uint16 quarters of four."""
+
 Int64 = npt.NDArray[np.int64]
 Bools = npt.NDArray[np.bool_]
 
 Mode = Literal["rotated", "late", "early"]
 
-PHASES: tuple[tuple[Mode, int], ...] = tuple(
-    (mode, k) for mode in ("rotated", "late", "early") for k in (1, 2, 3)
-)
-"""The ways a byte phase can be wrong: rotated within each half, or bytes late or early by k."""
-
+_SHIFTS = (1, 2, 3)
 _MOST_LAG = 16
+
+
+def phases_of(lanes: int) -> tuple[tuple[Mode, int], ...]:
+    """Return the ways a lane's byte phase can be wrong: rotated within each share, or bytes late or early by k."""
+    within = 8 // lanes
+    return (
+        *(("rotated", k) for k in _SHIFTS if k < within),
+        *(("late", k) for k in _SHIFTS),
+        *(("early", k) for k in _SHIFTS),
+    )
 
 
 @dataclass(frozen=True, slots=True)
 class Lag:
-    """A lane that repeated a half and then lagged, over ``[start, end)`` of the compared words.
+    """A lane that repeated a share and then lagged, over ``[start, end)`` of the compared words.
 
-    ``first``: earliest place where the repeat may have begun; before ``start`` where the right half
-    happens to be equal to the one before it. ``repeats``: how often a half was repeated.
+    ``first``: earliest place where the repeat may have begun; before ``start`` where the right share
+    happens to be equal to the one before it. ``repeats``: how often a share was repeated.
     """
 
     start: int
@@ -56,28 +63,41 @@ class Phase:
     words: int
 
 
-def halves(words: Uint64, lane: int) -> Uint32:
-    """Return the 32-bit halves that one lane carries of ``(n,)`` 64-bit words."""
+def shares(words: Uint64, lane: int, lanes: int) -> Shares:
+    """Return what one lane of so many carries of ``(n,)`` 64-bit words."""
     octets = words.astype("<u8", copy=False).view(np.uint8).reshape(-1, 8)
-    picked = np.ascontiguousarray(octets[:, lane::2])
-    lane_halves: Uint32 = picked.view("<u4").reshape(-1)
-    return lane_halves
+    picked = np.ascontiguousarray(octets[:, lane::lanes])
+    of_lane: Shares = picked.view(f"<u{8 // lanes}").reshape(-1)
+    return of_lane
 
 
-def join(lane0: Uint32, lane1: Uint32) -> Uint64:
-    """Return the words whose halves these are."""
-    octets = np.empty((len(lane0), 8), np.uint8)
-    octets[:, 0::2] = lane0.astype("<u4", copy=False).view(np.uint8).reshape(-1, 4)
-    octets[:, 1::2] = lane1.astype("<u4", copy=False).view(np.uint8).reshape(-1, 4)
+def join(of_lanes: Sequence[Shares]) -> Uint64:
+    """Return the words whose shares these are, lane 0 first."""
+    lanes = len(of_lanes)
+    octets = np.empty((len(of_lanes[0]), 8), np.uint8)
+    for lane, of_lane in enumerate(of_lanes):
+        octets[:, lane::lanes] = (
+            np.ascontiguousarray(of_lane).view(np.uint8).reshape(-1, 8 // lanes)
+        )
     words: Uint64 = octets.view("<u8").reshape(-1)
     return words
 
 
-def find_lag(up: Uint32, down: Uint32, joined: Bools) -> Lag | None:
+def share_name(lanes: int) -> str:
+    """Return what a lane's share of a word is called in a sentence."""
+    return "32-bit half" if lanes == 2 else f"{64 // lanes}-bit share"
+
+
+def others_of(lanes: int) -> str:
+    """Return what is said of all lanes but one, with its verb."""
+    return "the other lane is" if lanes == 2 else f"the other {lanes - 1} lanes are"
+
+
+def find_lag(up: Shares, down: Shares, joined: Bools) -> Lag | None:
     """Return the lag that explains every difference of one lane, or None.
 
     Args:
-        up, down: ``(n,)`` halves that should be equal.
+        up, down: ``(n,)`` shares that should be equal.
         joined: ``(n,)`` whether word ``i`` followed word ``i - 1`` directly in both recordings.
     """
     differ = np.flatnonzero(up != down)
@@ -96,14 +116,14 @@ def find_lag(up: Uint32, down: Uint32, joined: Bools) -> Lag | None:
         lag = next((k for k in range(lag) if _at(up, i, k, joined) == int(down[i])), -1)
         if lag < 0:
             return None
-    # Where the right half is equal to the one before it, a repeat begins without being seen.
+    # Where the right share is equal to the one before it, a repeat begins without being seen.
     first = start
     while first > 1 and joined[first - 1] and up[first - 1] == up[first - 2]:
         first -= 1
     return Lag(start, last + 1, first, repeats) if repeats else None
 
 
-def find_phase(up: Uint32, down: Uint32, joined: Bools) -> Phase | None:
+def find_phase(up: Shares, down: Shares, joined: Bools) -> Phase | None:
     """Return the byte phase that explains one lane from its first difference to the last word.
 
     Among several that do, the one that also explains the words before; see ``find_lag`` for the
@@ -113,7 +133,7 @@ def find_phase(up: Uint32, down: Uint32, joined: Bools) -> Phase | None:
     if not differ.size:
         return None
     start = int(differ[0])
-    for mode, k in PHASES:
+    for mode, k in phases_of(8 // up.dtype.itemsize):
         shifted, known = shift_phase(up, joined, mode, k)
         wrong = (shifted ^ down) & known != 0
         if wrong[start:].any():
@@ -124,41 +144,51 @@ def find_phase(up: Uint32, down: Uint32, joined: Bools) -> Phase | None:
     return None
 
 
-def shift_phase(up: Uint32, joined: Bools, mode: Mode, k: int) -> tuple[Uint32, Uint32]:
+def shift_phase(up: Shares, joined: Bools, mode: Mode, k: int) -> tuple[Shares, Shares]:
     """Return what a lane shows of ``up`` with its byte phase wrong, and a mask of the bits known.
 
     Where the neighbour that lends its bytes is not in the recording, those bytes are not known.
     """
-    bits = np.uint32(8 * k)
-    rest = np.uint32(32 - 8 * k)
-    everything = np.full(len(up), 0xFFFFFFFF, np.uint32)
+    width = up.dtype.itemsize
+    octets = np.ascontiguousarray(up).view(np.uint8).reshape(-1, width)
     if mode == "rotated":
-        return up << bits | up >> rest, everything
-    if mode == "late":  # the lane's bytes come k later: the low ones are the previous half's last
-        neighbour = np.concatenate([up[:1], up[:-1]])
-        known = np.where(joined, everything, everything << bits)
-        return up << bits | neighbour >> rest, known
-    neighbour = np.concatenate([up[1:], up[-1:]])
-    followed = np.concatenate([joined[1:], [False]])
-    known = np.where(followed, everything, everything >> bits)
-    return up >> bits | neighbour << rest, known
+        turned = np.roll(octets, k, axis=1)
+        return _as_shares(turned, up), np.full(len(up), np.iinfo(up.dtype).max, up.dtype)
+    # Byte i of the lane shows byte i - k (late) or i + k (early), which another share may hold.
+    place = np.arange(octets.size) + (-k if mode == "late" else k)
+    inside = (place >= 0) & (place < octets.size)
+    whole = (
+        -(-k // width) * width
+    )  # beyond either end a share lends its own bytes, which are not known
+    place = np.where(inside, place, place + whole if mode == "late" else place - whole)
+    place = np.clip(place, 0, max(octets.size - 1, 0))
+    run = np.cumsum(~joined)
+    known = inside & (run[place // width] == np.repeat(run, width))
+    shown = octets.reshape(-1)[place].reshape(-1, width)
+    mask = np.where(known, 0xFF, 0).astype(np.uint8).reshape(-1, width)
+    return _as_shares(shown, up), _as_shares(mask, up)
 
 
-def unshift_phase(down: Uint32, mode: Mode, k: int) -> Uint32:
+def _as_shares(octets: npt.NDArray[np.uint8], like: Shares) -> Shares:
+    shown: Shares = np.ascontiguousarray(octets).view(like.dtype).reshape(-1)
+    return shown
+
+
+def unshift_phase(down: Shares, mode: Mode, k: int) -> Shares:
     """Return what was sent, from what a lane with this wrong byte phase shows.
 
-    The half at the one end whose neighbour is missing keeps bytes that are not right.
+    The shares at the one end whose neighbour is missing keep bytes that are not right.
     """
     contiguous = np.ones(len(down), np.bool_)
     if mode == "rotated":
-        return shift_phase(down, contiguous, "rotated", 4 - k)[0]
+        return shift_phase(down, contiguous, "rotated", down.dtype.itemsize - k)[0]
     if mode == "late":
         return shift_phase(down, contiguous, "early", k)[0]
     return shift_phase(down, contiguous, "late", k)[0]
 
 
-def _at(up: Uint32, i: int, lag: int, joined: Bools) -> int | None:
-    """Return the half ``lag`` words before ``i``; None where that is not known."""
+def _at(up: Shares, i: int, lag: int, joined: Bools) -> int | None:
+    """Return the share ``lag`` words before ``i``; None where that is not known."""
     if i - lag < 0 or not bool(joined[i - lag + 1 : i + 1].all()):
         return None
     return int(up[i - lag])

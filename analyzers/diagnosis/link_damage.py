@@ -8,7 +8,7 @@ the fault files, which also read the lanes' own registers.
 What a receiver's own recording says of a damaged packet, when nothing of the sender may be read.
 
 Only what a CRC or an exact repeat confirms is believed: a shifted byte phase that makes every later
-CRC right when undone, one half that repeats, flipped bits that satisfy the CRC.
+CRC right when undone, one share of a word that repeats, flipped bits that satisfy the CRC.
 
 Findings on words that the link changed, from both taps or from the receiver's rx_enq alone.
 """
@@ -25,15 +25,14 @@ import numpy.typing as npt
 from freezeframe.analyzers.contract import Evidence, Finding, Ground, Row
 from freezeframe.analyzers.crc.lone_payload import Flip, crc32_words, find_flips
 from freezeframe.analyzers.diagnosis.lanes import (
-    LANES,
-    PHASES,
     Lag,
     Mode,
     Phase,
     find_lag,
     find_phase,
-    halves,
     join,
+    phases_of,
+    shares,
     unshift_phase,
 )
 from freezeframe.analyzers.evidence import (
@@ -71,6 +70,7 @@ class LinkDamage:
     """Everything that differs on one link.
 
     ``lags`` and ``phases`` by lane: the hypothesis that explains all differences of that lane.
+    ``bonded``: lanes of the link; ``lanes``: those that differ.
     ``hidden``: another packet is bad downstream whose words upstream were not recorded, so the first
     difference that is seen need not be the first there was.
     """
@@ -84,6 +84,7 @@ class LinkDamage:
     lags: dict[int, Lag]
     phases: dict[int, Phase]
     hidden: bool
+    bonded: int
 
     @property
     def direction(self) -> str:
@@ -137,7 +138,7 @@ def link_damages(facts: Facts) -> Iterator[LinkDamage]:
             continue
         words = facts.link_words(diff)
         hidden = any(case.stream is diff.down for case in facts.unplaced)
-        of = partial(_damage, sender, receiver, diff, hidden=hidden)
+        of = partial(_damage, sender, receiver, diff, hidden=hidden, bonded=facts.view.roles.lanes)
         whole = of(words)
         if not whole.differ.size:
             continue
@@ -145,13 +146,13 @@ def link_damages(facts: Facts) -> Iterator[LinkDamage]:
 
 
 def _damage(
-    sender: str, receiver: str, diff: SegmentDiff, words: LinkWords, *, hidden: bool
+    sender: str, receiver: str, diff: SegmentDiff, words: LinkWords, *, hidden: bool, bonded: int
 ) -> LinkDamage:
     # Between packets the line is idle: a shifted phase borrows bytes that no tap recorded.
     inside = words.joined & (np.diff(words.pair, prepend=-1) == 0)
     lanes, lags, phases = [], {}, {}
-    for lane in LANES:
-        up, down = halves(words.up, lane), halves(words.down, lane)
+    for lane in range(bonded):
+        up, down = shares(words.up, lane, bonded), shares(words.down, lane, bonded)
         if np.array_equal(up, down):
             continue
         lanes.append(lane)
@@ -162,7 +163,9 @@ def _damage(
         if phase is not None and int((up != down).sum()) >= _PERSISTS_WORDS:
             phases[lane] = phase
     differ = np.flatnonzero(words.up != words.down)
-    return LinkDamage(sender, receiver, diff, words, differ, tuple(lanes), lags, phases, hidden)
+    return LinkDamage(
+        sender, receiver, diff, words, differ, tuple(lanes), lags, phases, hidden, bonded
+    )
 
 
 def _explained(damage: LinkDamage, *, to_the_end: bool = True) -> bool:
@@ -227,12 +230,13 @@ class LonePhase:
 
 @dataclass(frozen=True, eq=False)
 class LoneDamage:
-    """The bad packets of one direction at the receiver's rx_enq; ``bad[0]`` is the first."""
+    """The bad packets of one direction at the receiver's rx_enq, ``bad[0]`` the first; ``bonded``: lanes of the link."""
 
     sender: str
     receiver: str
     stream: Stream
     bad: tuple[Packet, ...]
+    bonded: int
 
     @property
     def first(self) -> Packet:
@@ -268,17 +272,22 @@ class LoneDamage:
 
     @cached_property
     def repeats(self) -> list[tuple[int, int]]:
-        """Places ``(lane, position)`` of the first bad packet where one lane alone repeats its half."""
+        """Places ``(lane, position)`` of the first bad packet where one lane alone repeats its share."""
         packet, stream = self.first, self.stream
         begin = max(packet.start - 1, 0)
         words = stream.data[begin : packet.end]
-        again = [halves(words, lane)[1:] == halves(words, lane)[:-1] for lane in LANES]
+        again = [self._again(words, lane) for lane in range(self.bonded)]
         places = []
-        for lane in LANES:
-            # Both halves equal is a whole word twice, which a lane cannot do.
-            at = np.flatnonzero(again[lane] & ~again[1 - lane]) + begin + 1
+        for lane in range(self.bonded):
+            # All shares equal is a whole word twice, which a lane cannot do.
+            others = np.any([a for k, a in enumerate(again) if k != lane], axis=0)
+            at = np.flatnonzero(again[lane] & ~others) + begin + 1
             places += [(lane, int(i)) for i in at if packet.start < i and not self._plain(int(i))]
         return places
+
+    def _again(self, words: npt.NDArray[np.uint64], lane: int) -> npt.NDArray[np.bool_]:
+        of_lane = shares(words, lane, self.bonded)
+        return of_lane[1:] == of_lane[:-1]
 
     def _plain(self, position: int) -> bool:
         """Two HEAD words, or the TAIL, have zero bytes of their own: a repeat there says nothing."""
@@ -292,8 +301,8 @@ class LoneDamage:
         """The one byte phase that makes the first bad packet and all later ones right."""
         phases = [
             phase
-            for lane in LANES
-            for mode, shift in PHASES
+            for lane in range(self.bonded)
+            for mode, shift in phases_of(self.bonded)
             if (phase := self._phase(lane, mode, shift)) is not None
         ]
         if not phases:
@@ -304,7 +313,7 @@ class LoneDamage:
 
     def _phase(self, lane: int, mode: Mode, shift: int) -> LonePhase | None:
         stream, packet = self.stream, self.first
-        undone = _undone(stream.data[packet.start :], lane, mode, shift)
+        undone = _undone(stream.data[packet.start :], lane, self.bonded, mode, shift)
         checks = 0
         for later in stream.packets[packet.index + 1 :]:
             begin = later.start - packet.start
@@ -339,15 +348,16 @@ def lone_damages(facts: Facts) -> Iterator[LoneDamage]:
         if case.tap == _RX_ENQ:
             groups.setdefault((case.sender, case.receiver), []).append(case)
     for (sender, receiver), cases in groups.items():
-        yield LoneDamage(sender, receiver, cases[0].stream, tuple(case.packet for case in cases))
+        bad = tuple(case.packet for case in cases)
+        yield LoneDamage(sender, receiver, cases[0].stream, bad, facts.view.roles.lanes)
 
 
 def _undone(
-    words: npt.NDArray[np.uint64], lane: int, mode: Mode, shift: int
+    words: npt.NDArray[np.uint64], lane: int, lanes: int, mode: Mode, shift: int
 ) -> npt.NDArray[np.uint64]:
-    parts = [halves(words, 0), halves(words, 1)]
+    parts = [shares(words, each, lanes) for each in range(lanes)]
     parts[lane] = unshift_phase(parts[lane], mode, shift)
-    return join(parts[0], parts[1])
+    return join(parts)
 
 
 def _checks(words: npt.NDArray[np.uint64], packet: Packet, mode: Mode = "rotated") -> list[bool]:

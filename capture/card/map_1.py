@@ -18,6 +18,7 @@ from freezeframe.capture.card.reading import read_card
 from freezeframe.capture.card.roles import Roles, roles_of
 from freezeframe.capture.errors import DeviceUnknownError, InputError
 from freezeframe.capture.registers.identity import Identity
+from freezeframe.capture.registers.lane_maps import known_maps, lanes_of_maps, registers_for
 from freezeframe.capture.registers.layouts import CAUSE_NAMES, DOMAIN_NAMES, MEMORY_NAMES
 from freezeframe.capture.registers.map_table import COUNTERS, MAP_HASH
 from freezeframe.capture.registers.names import MAP_1
@@ -47,7 +48,7 @@ def card_of_map(map_hash: int = MAP_HASH) -> FoundCard:
         if card.map == MAP and card.said.card.map_hash == map_hash:
             return _fitting(card, path)
     raise DeviceUnknownError(
-        f"register map {map_hash:08x}: no known card lists it; this program knows {MAP_HASH:08x}: "
+        f"register map {map_hash:08x}: no known card lists it; this program knows {known_maps()}: "
         "use the Freezeframe release that the device was built with"
     )
 
@@ -78,6 +79,10 @@ def check_map_1(card: ElaboratedCard, where: str) -> Roles:
     Raises:
         InputError: they are not; the first that differs is named.
     """
+    if card.said.card.map_hash not in lanes_of_maps():
+        raise InputError(
+            f"{where}: map_hash {card.said.card.map_hash:#010x} is no form of map 1; this program knows {known_maps()}"
+        )
     roles = roles_of(card)
     for what, has, room in (
         ("taps", len(card.taps), len(_TAPS)),
@@ -118,7 +123,10 @@ def register_map_of(card: ElaboratedCard) -> RegisterMap:
         for window in MAP_1.windows
     ]
     return RegisterMap(
-        [replace(register, name=renamed(register.name)) for register in MAP_1.registers],
+        [
+            replace(register, name=renamed(register.name))
+            for register in registers_for(roles_of(card).lanes)
+        ],
         windows,
         {name: CounterInfo(counter.unit, counter.doc) for name, counter in card.counters},
         MAP_1.size_B,

@@ -15,6 +15,7 @@ from typing import get_args
 from freezeframe.capture.card.elaborated import LOG, ElaboratedCard
 from freezeframe.capture.card.tables import Means, Stretch
 from freezeframe.capture.errors import InputError
+from freezeframe.capture.registers.lane_maps import LANES, lanes_of_maps
 from freezeframe.capture.registers.layouts import DOMAIN_NAMES
 
 EVENT_LOG = LOG
@@ -51,6 +52,7 @@ class Roles:
         tx: on which the card sends; rx: on which it receives.
         taps: in the order of their memories; memories: these and the event log.
         means: what each cause of the file means.
+        lanes: that its link is bonded from, by its map.
     """
 
     def __init__(self, card: ElaboratedCard) -> None:
@@ -58,6 +60,7 @@ class Roles:
         self.taps: tuple[str, ...] = tuple(tap.name for tap in card.taps)
         self.memories: tuple[str, ...] = tuple(recorder.name for recorder in card.recorders)
         self.tx, self.rx = _ways(card)
+        self.lanes = lanes_of_maps().get(card.said.card.map_hash, LANES)
         self._counters: dict[tuple[str, str], str] = {}
         for name, counter in card.counters:
             for key in ((counter.counts or counter.means, tap) for tap in (counter.tap, "")):

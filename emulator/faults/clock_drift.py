@@ -1,8 +1,8 @@
 """clock-drift: B's clock correction is off, and the link clocks of A and B differ.
 
-B neither inserts nor removes idles, so its two synchronization FIFOs fill or empty by a word in every 1 / (relative
-difference) cycles. When they are empty, both lanes repeat their last half and lag by a word until the packet
-ends; when they are full, both lose a half and run ahead. Between packets the same slip hits idle symbols and does
+B neither inserts nor removes idles, so its synchronization FIFOs fill or empty by a word in every 1 / (relative
+difference) cycles. When they are empty, all lanes repeat their last share and lag by a word until the packet
+ends; when they are full, all lose one and run ahead. Between packets the same slip hits idle symbols and does
 no harm. A's and B's clocks stay within what a good crystal may do (100 ppm each).
 """
 
@@ -25,7 +25,7 @@ _IDLE_WORD = int.from_bytes(bytes([IDLE_BYTE] * 8), "little")
 
 
 class ClockDrift(Fault):
-    """Both lanes slip together, again and again, at the interval that the clocks' difference gives."""
+    """All lanes slip together, again and again, at the interval that the clocks' difference gives."""
 
     name = "clock-drift"
     card = B
@@ -80,13 +80,13 @@ class ClockDrift(Fault):
         return slipped
 
     def _slips(self) -> Process:
-        """Count the slips in both lanes; they come whether or not a packet is there."""
+        """Count the slips in all lanes; they come whether or not a packet is there."""
         time, link, lanes = self.site.time, self.site.link, self.site.lanes
         level = 0 if self._underflow else self._full_halves
         cycle = self._first
         while True:
             yield time.env.timeout(max(0, link.edge_ps(cycle + 1) - time.now_ps))
-            lanes.levels = [level, level]
-            for lane in (0, 1):
+            lanes.levels = [level] * lanes.count
+            for lane in range(lanes.count):
                 lanes.slip(lane, self._underflow)
             cycle += self._every

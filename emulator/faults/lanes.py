@@ -1,7 +1,7 @@
-"""What becomes of words when one of the two lanes that carry them goes wrong.
+"""What becomes of words when one of the lanes that carry them goes wrong.
 
-Lane 0 carries bytes 0, 2, 4, 6 of each word, lane 1 the others; a lane's four bytes are its 32-bit half of
-the word, first byte least significant.
+Byte k of a word is on lane k modulo the number of lanes; a lane's bytes of a word are its share, first byte least
+significant: of two lanes each carries a half of four bytes, of four a quarter of two.
 """
 
 from __future__ import annotations
@@ -14,28 +14,32 @@ IDLE_BYTE = 0xBC
 """What an idle lane carries: the comma symbol K28.5."""
 
 
-def late_from(words: Words, lane: int, place: int) -> Words:
-    """Return the words when the half of ``lane`` repeats at ``place`` (at least 1) and lags from there on."""
-    lanes = _lanes(words)
-    lanes[place:, lane] = lanes[place - 1 : -1, lane].copy()
-    return _words(lanes)
+def late_from(words: Words, lane: int, place: int, lanes: int = 2) -> Words:
+    """Return the words when the share of ``lane`` repeats at ``place`` (at least 1) and lags from there on."""
+    shares = _shares(words, lanes)
+    shares[place:, lane] = shares[place - 1 : -1, lane].copy()
+    return _words(shares)
 
 
-def slipped_from(words: Words, lane: int, place: int, lost_B: int) -> Words:
-    """Return the words when ``lane`` has lost ``lost_B`` bytes just before word ``place``."""
-    lanes = _lanes(words)
-    stream = lanes[place:, lane].reshape(-1)
-    stream = np.concatenate([stream[lost_B:], np.full(lost_B, IDLE_BYTE, dtype=np.uint8)])
-    lanes[place:, lane] = stream.reshape(-1, 4)
-    return _words(lanes)
+def slipped_from(words: Words, lane: int, place: int, lost_B: int, lanes: int = 2) -> Words:
+    """Return the words when ``lane`` has lost ``lost_B`` bytes just before word ``place``.
+
+    What the lane carries after the last word is idle symbols.
+    """
+    shares = _shares(words, lanes)
+    stream = shares[place:, lane].reshape(-1)
+    idle = np.full(lost_B, IDLE_BYTE, dtype=np.uint8)
+    stream = np.concatenate([stream, idle])[lost_B:]
+    shares[place:, lane] = stream.reshape(-1, shares.shape[2])
+    return _words(shares)
 
 
-def _lanes(words: Words) -> np.ndarray[tuple[int, int, int], np.dtype[np.uint8]]:
-    """Return ``(n, 2, 4)`` uint8: the four bytes of each lane of each word, a copy."""
-    octets = words.astype("<u8").view(np.uint8).reshape(-1, 4, 2)
+def _shares(words: Words, lanes: int) -> np.ndarray[tuple[int, int, int], np.dtype[np.uint8]]:
+    """Return ``(n, lanes, 8 // lanes)`` uint8: the bytes of each lane of each word, a copy."""
+    octets = words.astype("<u8").view(np.uint8).reshape(-1, 8 // lanes, lanes)
     return np.ascontiguousarray(octets.transpose(0, 2, 1))
 
 
-def _words(lanes: np.ndarray[tuple[int, int, int], np.dtype[np.uint8]]) -> Words:
-    octets = np.ascontiguousarray(lanes.transpose(0, 2, 1))
+def _words(shares: np.ndarray[tuple[int, int, int], np.dtype[np.uint8]]) -> Words:
+    octets = np.ascontiguousarray(shares.transpose(0, 2, 1))
     return octets.reshape(-1).view("<u8").astype(np.uint64)

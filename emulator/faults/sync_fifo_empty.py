@@ -1,7 +1,7 @@
 """sync-fifo-empty: one lane's synchronization FIFO is read while empty, once, after the first word of a packet.
 
-Its last half repeats, and every later half of the packet comes one word late, until the lanes are realigned in the idle
-after the packet; the last half is lost there.
+Its last share of a word repeats, and every later one of the packet comes one word late, until the lanes are realigned in
+the idle after the packet; the last share is lost there.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from freezeframe.emulator.packet import header_in
 
 
 class SyncFifoEmpty(Fault):
-    """One lane repeats a half and lags."""
+    """One lane repeats its share of a word and lags."""
 
     name = "sync-fifo-empty"
     card = B
@@ -24,10 +24,11 @@ class SyncFifoEmpty(Fault):
         if not self.ready():
             return words
         header = header_in(words)
-        lane = self.draw.randrange(2)
+        lanes = self.site.lanes.count
+        lane = self.draw.randrange(lanes)
         place = self.draw.randrange(1, len(words))
-        late = late_from(words, lane, place)
-        # The half may have repeated itself anyway (empty payloads); then nobody could tell, and the next packet is hit.
+        late = late_from(words, lane, place, lanes)
+        # A share may repeat itself anyway (empty payloads); then nobody could tell, and the next packet is hit.
         if not header.length or late[place] == words[place]:
             return words
         self.strike(

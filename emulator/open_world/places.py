@@ -166,7 +166,7 @@ class Retrain(Unlisted):
             self.hit("rx_enq", words, lasts_ps=self._lasts_ps)
             if self._told:
                 report, at = self.site.lanes.report, self.site.time.at
-                for lane in (0, 1):
+                for lane in range(self.site.lanes.count):
                     at(now_ps, partial(report, LinkCode.SYNC_LOST, lane))
                     at(self._until_ps, partial(report, LinkCode.SYNC_FOUND, lane))
         return [] if now_ps < self._until_ps else [(words, kinds)]

@@ -95,6 +95,7 @@ def main() -> None:
     parser.add_argument(
         "--pairs", type=int, default=None, help="seeds a pair of faults (2; board 0)"
     )
+    parser.add_argument("--profile", default="forth", help="of the emulated pair (forth)")
     parser.add_argument("--faults", default=None, help="comma-separated names")
     parser.add_argument("--workers", type=int, default=multiprocessing.cpu_count())
     parser.add_argument(
@@ -112,8 +113,12 @@ def main() -> None:
 
         program()  # built before its runs are started side by side
     seeds = range(args.first, args.first + asked[0])
-    jobs = jobs_of(on, faults, seeds, asked[1], asked[2])
-    whole = faults == FAULTS and all(a >= u for a, u in zip(asked, USUAL[on], strict=True))
+    jobs = [
+        job._replace(profile=args.profile) for job in jobs_of(on, faults, seeds, asked[1], asked[2])
+    ]
+    whole = (faults, args.profile) == (FAULTS, "forth") and all(
+        a >= u for a, u in zip(asked, USUAL[on], strict=True)
+    )
     start = time.monotonic()
     runs: list[Run] = []
     try:

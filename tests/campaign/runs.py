@@ -32,7 +32,7 @@ SETTLE_PS = 2_000_000_000  # after a freeze, until the CRC tables are ready
 class Job(NamedTuple):
     """``load`` is one of `LOADS`, or empty: by the seed. ``ends``: explain from each end alone as well.
 
-    ``fault`` may be two, joined by ``+``.
+    ``fault`` may be two, joined by ``+``. ``profile``: of the emulated pair.
     """
 
     on: str  # "emulator" or "board"
@@ -40,6 +40,7 @@ class Job(NamedTuple):
     load: str
     seed: int
     ends: bool = True
+    profile: str = "forth"
 
 
 @dataclass
@@ -112,7 +113,7 @@ def _emulated(job: Job, truth: Path) -> Iterator[str]:
 
     # A host that freezes in time is near: what it reads and writes costs it no simulated time.
     emulator = EmulatorTarget(
-        "forth", job.fault, job.seed, truth, load=job.load or None, access_ps=0
+        job.profile, job.fault, job.seed, truth, load=job.load or None, access_ps=0
     )
     if job.fault == "none":
         emulator.run_until_frozen(CLEAN_RUN_PS)

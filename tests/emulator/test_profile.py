@@ -27,6 +27,7 @@ def test_forth_holds_the_numbers_of_the_paper() -> None:
     assert (forth.credit_w, forth.credit_share_words) == (13, 1024)
     assert profile_names() == [
         "forth", "forth-coarse", "forth-combining", "forth-fine", "forth-pci66", "forth-uncombined",
+        "forth-x4",
     ]  # fmt: skip
 
 

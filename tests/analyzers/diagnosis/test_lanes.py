@@ -6,12 +6,13 @@ import numpy as np
 import pytest
 
 from freezeframe.analyzers.diagnosis.lanes import (
-    PHASES,
     Mode,
     find_lag,
     find_phase,
-    halves,
     join,
+    phases_of,
+    share_name,
+    shares,
     shift_phase,
     unshift_phase,
 )
@@ -33,9 +34,43 @@ def random_lane(n: int, seed: int = 5) -> U32:
 
 def test_lane_0_carries_the_even_bytes_first_byte_least_significant() -> None:
     words = np.array([0x0706050403020100], np.uint64)
-    assert halves(words, 0).tolist() == [0x06040200]
-    assert halves(words, 1).tolist() == [0x07050301]
-    assert join(halves(words, 0), halves(words, 1)).tolist() == words.tolist()
+    assert shares(words, 0, 2).tolist() == [0x06040200]
+    assert shares(words, 1, 2).tolist() == [0x07050301]
+    assert join([shares(words, lane, 2) for lane in (0, 1)]).tolist() == words.tolist()
+
+
+def test_of_four_lanes_each_carries_every_fourth_byte() -> None:
+    words = np.array([0x0706050403020100, 0x1716151413121110], np.uint64)
+    assert shares(words, 0, 4).tolist() == [0x0400, 0x1410]
+    assert shares(words, 3, 4).tolist() == [0x0703, 0x1713]
+    assert join([shares(words, lane, 4) for lane in range(4)]).tolist() == words.tolist()
+    assert share_name(2) == "32-bit half"
+    assert share_name(4) == "16-bit share"
+
+
+def test_two_bytes_early_on_a_lane_of_four_is_a_slip_by_a_whole_word() -> None:
+    up = np.array([0x2211, 0x4433, 0x6655, 0x8877], np.uint16)
+    shifted, known = shift_phase(up, joined(4), "early", 2)
+    assert shifted[:3].tolist() == [0x4433, 0x6655, 0x8877]
+    assert known.tolist() == [0xFFFF, 0xFFFF, 0xFFFF, 0]
+    assert shift_phase(up, joined(4), "early", 3)[0][:2].tolist() == [0x5544, 0x7766]
+    assert shift_phase(up, joined(4), "late", 3)[1].tolist() == [0, 0xFF00, 0xFFFF, 0xFFFF]
+
+
+def test_a_byte_that_three_words_do_not_join_is_not_known() -> None:
+    up = np.array([0x2211, 0x4433, 0x6655], np.uint16)
+    apart = np.array([False, False, True])
+    assert shift_phase(up, apart, "early", 2)[1].tolist() == [0, 0xFFFF, 0]
+
+
+@pytest.mark.parametrize(("mode", "k"), phases_of(4))
+def test_every_wrong_phase_of_a_lane_of_four_is_found_and_undone(mode: Mode, k: int) -> None:
+    up = np.random.default_rng(3).integers(0, 1 << 16, 40, dtype=np.uint16)
+    wrong, _ = shift_phase(up, joined(40), mode, k)
+    phase = find_phase(up[:-2], np.concatenate([up[:9], wrong[9:-2]]), joined(38))
+    assert phase is not None
+    assert (phase.start, phase.mode, phase.shift) == (9, mode, k)
+    assert unshift_phase(wrong, mode, k)[2:-2].tolist() == up[2:-2].tolist()
 
 
 def test_a_half_that_repeats_and_lags_until_realignment_is_a_lag() -> None:
@@ -78,7 +113,7 @@ def test_words_that_were_not_recorded_lend_no_half() -> None:
     assert find_lag(up, lane(10, 11, 11, 12), apart) is None
 
 
-@pytest.mark.parametrize(("mode", "k"), PHASES)
+@pytest.mark.parametrize(("mode", "k"), phases_of(2))
 def test_a_shifted_phase_is_found_from_its_first_word(mode: Mode, k: int) -> None:
     up = random_lane(40)
     wrong, _ = shift_phase(up, joined(40), mode, k)
@@ -99,7 +134,7 @@ def test_late_bytes_come_from_the_half_before() -> None:
     assert known.tolist() == [0xFFFFFF00, 0xFFFFFFFF]
 
 
-@pytest.mark.parametrize(("mode", "k"), PHASES)
+@pytest.mark.parametrize(("mode", "k"), phases_of(2))
 def test_undoing_a_phase_gives_what_was_sent_but_at_one_end(mode: Mode, k: int) -> None:
     up = random_lane(12)
     wrong, _ = shift_phase(up, joined(12), mode, k)
