@@ -251,7 +251,8 @@ def _check_together(file: ProfileFile, v: dict[str, Any]) -> None:
         (
             share - v["flows.credit_unit_words"] >= whole,
             f"flows.active = {v['flows.active']}: a flow's share of the incoming FIFO ({share} words) less the credit "
-            f"unit ({v['flows.credit_unit_words']}) cannot hold a whole message of {whole} words: it would stall for ever",
+            f"unit ({v['flows.credit_unit_words']}) cannot hold a whole message of {whole} words: it would "
+            "stall for ever",
         ),
         (
             v["link.lane_skew_cycles"] <= v["link.sync_fill_halves"],

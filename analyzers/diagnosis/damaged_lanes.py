@@ -3,7 +3,7 @@
 sync-fifo-empty: one lane's synchronization FIFO was read while empty, before the receiver's rx_enq.
 
 That lane's last valid share of a word repeats (of two lanes a 32-bit half), then the lane lags behind the others until
-it realigns. What distinguishes it: a part of a word repeats, not a whole one (word-duplicated); the lane lags, it is not
+it realigns. What distinguishes it: a part of a word repeats, not all (word-duplicated); the lane lags, it is not
 rotated (lane-misaligned); one lane, not all at a regular interval (clock-drift).
 
 lane-misaligned: the byte phase of one lane shifted by 1 to 3 bytes at the receiver, and stays.

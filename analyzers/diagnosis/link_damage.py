@@ -230,7 +230,7 @@ class LonePhase:
 
 @dataclass(frozen=True, eq=False)
 class LoneDamage:
-    """The bad packets of one direction at the receiver's rx_enq, ``bad[0]`` the first; ``bonded``: lanes of the link."""
+    """The bad packets of one direction at the receiver's rx_enq, ``bad[0]`` the first; ``bonded``: the link's lanes."""
 
     sender: str
     receiver: str
@@ -287,7 +287,7 @@ class LoneDamage:
 
     def _again(self, words: npt.NDArray[np.uint64], lane: int) -> npt.NDArray[np.bool_]:
         of_lane = shares(words, lane, self.bonded)
-        return of_lane[1:] == of_lane[:-1]
+        return np.equal(of_lane[1:], of_lane[:-1])
 
     def _plain(self, position: int) -> bool:
         """Two HEAD words, or the TAIL, have zero bytes of their own: a repeat there says nothing."""

@@ -1,7 +1,7 @@
 """sync-fifo-empty: one lane's synchronization FIFO is read while empty, once, after the first word of a packet.
 
-Its last share of a word repeats, and every later one of the packet comes one word late, until the lanes are realigned in
-the idle after the packet; the last share is lost there.
+Its last share of a word repeats, and every later one of the packet comes one word late, until the lanes are realigned
+in the idle after the packet; the last share is lost there.
 """
 
 from __future__ import annotations
