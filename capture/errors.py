@@ -53,3 +53,7 @@ class DeviceUnknownError(TargetError):
 
 class RecorderStateError(TargetError):
     """The recorder is not in the state that the request needs."""
+
+
+class ForeignRecordingError(RecorderStateError):
+    """A recorder that a test has armed holds the recording of another program, or of another boot."""

@@ -12,6 +12,7 @@ need verilator verilator
 [ -e /usr/include/event2/event.h ] || missing="$missing libevent-dev"
 need ccache ccache # one and the same C++ of Verilator is compiled once
 need iverilog iverilog
+need riscv64-unknown-elf-gcc gcc-riscv64-unknown-elf # the C hooks as they run on a card's processor; 40 MB to load, 205 MB on the disk
 need yosys yosys
 need sta opensta # reads the constraints of a card's device
 need tclsh tcl

@@ -20,6 +20,7 @@ from freezeframe.analyzers.bringup.recording import (
     record,
     under_traffic,
 )
+from freezeframe.capture.custody.rearming import Rearming
 from freezeframe.capture.registers.access import Device
 from freezeframe.capture.registers.layouts import PacketFlag
 from freezeframe.decoders.trace.encode import pattern_payload
@@ -31,11 +32,11 @@ _ERRORS = (
 )  # fmt: skip
 
 
-def host_dma(devices: Sequence[Device]) -> Iterator[str]:
+def host_dma(devices: Sequence[Device], arms: Rearming) -> Iterator[str]:
     """Yield what holds of the words that the transmit DMA put into the outgoing FIFO."""
-    with under_traffic(devices, loop=False):
+    with under_traffic(devices, arms, loop=False):
         first = devices[0].roles.tx.entry
-        recording = record(devices, first)
+        recording = record(devices, arms, first)
         for device in recording.devices:
             yield _patterns(recording, device.name, first, device.index)
             yield _messages(recording, device.name, first)
@@ -46,32 +47,32 @@ def host_dma(devices: Sequence[Device]) -> Iterator[str]:
             yield f"{device.name}: {data:,} of {busy:,} bus cycles moved data"
 
 
-def loopback(devices: Sequence[Device]) -> Iterator[str]:
+def loopback(devices: Sequence[Device], arms: Rearming) -> Iterator[str]:
     """Yield what holds at all four taps of each card while it hears itself."""
-    with under_traffic(devices, loop=True):
-        for tap, recording in _tap_by_tap(devices):
+    with under_traffic(devices, arms, loop=True):
+        for tap, recording in _tap_by_tap(devices, arms):
             for device in recording.devices:
                 yield _patterns(recording, device.name, tap, device.index)
         yield _no_errors(recording)
 
 
-def pair(devices: Sequence[Device]) -> Iterator[str]:
+def pair(devices: Sequence[Device], arms: Rearming) -> Iterator[str]:
     """Yield what holds at all four taps of both cards; what one sends the other must hear."""
-    with under_traffic(devices, loop=False):
-        for tap, recording in _tap_by_tap(devices):
+    with under_traffic(devices, arms, loop=False):
+        for tap, recording in _tap_by_tap(devices, arms):
             for device in recording.devices:
                 sender = device.index if tap in device.roles.tx.taps else 1 - device.index
                 yield _patterns(recording, device.name, tap, sender)
         yield _no_errors(recording)
 
 
-def _tap_by_tap(devices: Sequence[Device]) -> Iterator[tuple[str, Recording]]:
+def _tap_by_tap(devices: Sequence[Device], arms: Rearming) -> Iterator[tuple[str, Recording]]:
     """Yield every tap with a recording that holds it: one for all, or one each in cards with a single memory."""
     recording = None
     taps = devices[0].roles.taps
     for tap in taps:
         if recording is None or any(tap not in device.memories for device in recording.devices):
-            recording = record(devices, taps[-1] if recording is None else tap)
+            recording = record(devices, arms, taps[-1] if recording is None else tap)
         yield tap, recording
 
 

@@ -11,8 +11,8 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 
 from freezeframe.analyzers.bringup.failure import Failure
+from freezeframe.capture.custody.rearming import Rearming
 from freezeframe.capture.errors import BusError
-from freezeframe.capture.recorder.control import arm_all
 from freezeframe.capture.recorder.state import read_state
 from freezeframe.capture.registers import names
 from freezeframe.capture.registers.access import Device
@@ -24,9 +24,9 @@ _AT_ONCE = 32  # words a write
 _TERM = ("value_lo", "value_hi", "mask_lo", "mask_hi")
 
 
-def interface(devices: Sequence[Device]) -> Iterator[str]:
+def interface(devices: Sequence[Device], arms: Rearming) -> Iterator[str]:
     """Yield what holds, device by device; raise `Failure` with address, value written and value read."""
-    arm_all(devices)  # the memories must record for the last of the checks
+    arms.arm()  # the memories must record for the last of the checks
     for device in devices:
         yield _identity(device)
         yield _bursts(device)

@@ -13,8 +13,8 @@ from typing import Any
 from freezeframe.analyzers.bringup.card import host_dma, loopback, pair
 from freezeframe.analyzers.bringup.failure import Failure, NotPossible
 from freezeframe.analyzers.bringup.interface import interface
-from freezeframe.capture.custody.giving_up import give_up
-from freezeframe.capture.errors import TargetError
+from freezeframe.capture.custody.rearming import Rearming
+from freezeframe.capture.errors import ForeignRecordingError, TargetError
 from freezeframe.capture.registers.access import Device
 
 
@@ -24,7 +24,7 @@ class Stage:
 
     name: str
     doc: str
-    run: Callable[[Sequence[Device]], Iterator[str]]
+    run: Callable[[Sequence[Device], Rearming], Iterator[str]]
 
 
 @dataclass(slots=True)
@@ -66,10 +66,11 @@ def climb(
         progress: called with the stage and each line that holds.
         discard: a frozen recording that this host has not kept may be lost.
     Raises:
-        RecorderStateError: a frozen recording would be lost that this host has not kept; nothing was written.
+        RecorderStateError: a frozen recording would be lost that this host has not kept; nothing was written. Or
+            another program armed a card meanwhile; what it recorded stands.
         TargetError: the target does not answer.
     """
-    give_up(devices, by="selftest", discard=discard)
+    arms = Rearming([devices], by="selftest", discard=discard)
     results: list[StageResult] = []
     failed = False
     for stage in STAGES:
@@ -82,11 +83,13 @@ def climb(
             result.seen = "the target has one device"
             continue
         try:
-            for line in stage.run(devices):
+            for line in stage.run(devices, arms):
                 result.held.append(line)
                 if progress is not None:
                     progress(stage.name, line)
             result.outcome = "passed"
+        except ForeignRecordingError:
+            raise  # it says nothing of the card
         except NotPossible as error:
             result.seen = str(error)
         except (Failure, TargetError) as error:

@@ -12,7 +12,7 @@ from freezeframe.analyzers.bringup.crystals import SnapshotClock, rates_by_maste
 from freezeframe.analyzers.bringup.failure import Failure
 from freezeframe.analyzers.bringup.recording import under_traffic
 from freezeframe.analyzers.bringup.takes import CHECKS, Bench, Take, as_found
-from freezeframe.capture.custody.giving_up import give_up
+from freezeframe.capture.custody.rearming import Rearming
 from freezeframe.capture.folder.history import act
 from freezeframe.capture.qualification import Check, ClockRate, Qualification, QualifiedDevice
 from freezeframe.capture.registers.access import Device
@@ -39,20 +39,21 @@ def qualify(
         tell: called with what is being done.
     Raises:
         Failure: a card is not in order, or does not record; the message says what was seen.
-        RecorderStateError: a frozen recording would be lost that this host has not kept; nothing was written.
+        RecorderStateError: a frozen recording would be lost that this host has not kept; nothing was written. Or
+            another program armed a card meanwhile; what it recorded stands.
         TargetError: a target does not answer.
     """
-    for mine in of_targets:
-        give_up(mine, by="qualify", discard=discard)
+    arms = Rearming(of_targets, by="qualify", discard=discard)
+    arms.arm()  # what stands in the cards is given up before anything else is set
     devices = [device for mine in of_targets for device in mine]
-    with as_found(devices), under_traffic(devices, loop=len(devices) == 1):
-        return _Measuring(devices, tell).all(seconds)
+    with as_found(devices), under_traffic(devices, arms, loop=len(devices) == 1):
+        return _Measuring(devices, arms, tell).all(seconds)
 
 
 class _Measuring:
-    def __init__(self, devices: Sequence[Device], tell: Tell) -> None:
+    def __init__(self, devices: Sequence[Device], arms: Rearming, tell: Tell) -> None:
         self.devices = devices
-        self.bench = Bench(devices)
+        self.bench = Bench(devices, arms)
         self.tell = tell
         self.not_measured: list[str] = []
 

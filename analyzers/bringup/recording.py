@@ -11,10 +11,11 @@ from pathlib import Path
 
 from freezeframe.analyzers.bringup.failure import Failure, NotPossible
 from freezeframe.analyzers.explain import Explanation, explain
+from freezeframe.capture.custody.rearming import Rearming
 from freezeframe.capture.errors import TargetError
 from freezeframe.capture.folder import CaptureFolder, DeviceCapture
 from freezeframe.capture.recorder.case import pull_case
-from freezeframe.capture.recorder.control import arm_all, freeze, wait_for
+from freezeframe.capture.recorder.control import freeze, wait_for
 from freezeframe.capture.recorder.provoke import Traffic, set_loopback, set_traffic
 from freezeframe.capture.recorder.state import read_state
 from freezeframe.capture.registers.access import Device
@@ -57,7 +58,7 @@ def pattern_seed(index: int) -> int:
 
 
 @contextmanager
-def under_traffic(devices: Sequence[Device], *, loop: bool) -> Iterator[None]:
+def under_traffic(devices: Sequence[Device], arms: Rearming, *, loop: bool) -> Iterator[None]:
     """Let every card send pattern packets on flow 0, in loop-back or not; put all back afterwards.
 
     Raises:
@@ -75,10 +76,10 @@ def under_traffic(devices: Sequence[Device], *, loop: bool) -> Iterator[None]:
             set_traffic(device, None)
             if loop:
                 set_loopback(device, on=False)
-        arm_all(devices)
+        arms.arm()
 
 
-def record(devices: Sequence[Device], tap: str) -> Recording:
+def record(devices: Sequence[Device], arms: Rearming, tap: str) -> Recording:
     """Record until the tap of every card has seen a few patterns, freeze, pull, decode and explain.
 
     A card that freezes without a fault, or may have, because a host did not receive for long, is recorded again.
@@ -90,13 +91,13 @@ def record(devices: Sequence[Device], tap: str) -> Recording:
     with ExitStack() as stack:
         for device in devices:
             stack.enter_context(_selected(device, tap))
-        return _record(devices, tap)
+        return _record(devices, arms, tap)
 
 
-def _record(devices: Sequence[Device], tap: str) -> Recording:
+def _record(devices: Sequence[Device], arms: Rearming, tap: str) -> Recording:
     for left in reversed(range(_TRIES)):
         before = {device.name: device.counters().values for device in devices}
-        arm_all(devices)
+        arms.arm()
         by_itself = wait_for_words(devices, tap)
         folder = frozen_and_pulled(devices)
         recording = Recording(tuple(folder.devices), explain(folder), before)

@@ -15,8 +15,8 @@ from freezeframe.analyzers.card.claims import LAW_BROKEN, RECORDER_SUSPECT
 from freezeframe.analyzers.explain import Explanation, explain
 from freezeframe.analyzers.facts import Facts
 from freezeframe.analyzers.view import CaptureView
+from freezeframe.capture.custody.rearming import Rearming
 from freezeframe.capture.folder import CaptureFolder
-from freezeframe.capture.recorder.control import arm_all
 from freezeframe.capture.recorder.provoke import inject, set_rx_dma, write_fields
 from freezeframe.capture.recorder.state import read_state
 from freezeframe.capture.registers.access import Device
@@ -82,15 +82,16 @@ def as_found(devices: Sequence[Device]) -> Iterator[None]:
 class Bench:
     """Cards under traffic that are recorded again and again, each recording with the one before it."""
 
-    def __init__(self, devices: Sequence[Device]) -> None:
+    def __init__(self, devices: Sequence[Device], arms: Rearming) -> None:
         self.devices = devices
+        self._arms = arms
         self.last: Take | None = None
 
     def take(self, *, held: bool = True) -> Take:
         """Record under the traffic that runs, and freeze."""
         for device in self.devices:
             write_fields(device, "ctl.options", hold=int(held))
-        arm_all(self.devices)
+        self._arms.arm()
         wait_for_words(self.devices, self.devices[0].roles.rx.exit)
         return self._taken(held)
 
@@ -155,7 +156,7 @@ class Bench:
         for device in self.devices:
             write_fields(device, "ctl.options", hold=1)
             write_fields(device, "ctl.cause_mask", value=causes)
-        arm_all(self.devices)
+        self._arms.arm()
 
     def _taken(self, held: bool) -> Take:
         self.last = Take(frozen_and_pulled(self.devices), held, self.last)

@@ -23,7 +23,7 @@ from freezeframe.capture.custody.ledger import (
     RecordingKey,
     digest_of,
 )
-from freezeframe.capture.errors import RecorderStateError
+from freezeframe.capture.errors import ForeignRecordingError, RecorderStateError
 from freezeframe.capture.recorder.control import arm_all
 from freezeframe.capture.recorder.state import RecorderState, settled_states
 from freezeframe.capture.registers.access import Recorder
@@ -93,16 +93,31 @@ def known_of(read: Sequence[RecorderState], ledger: Ledger) -> Holding:
 
 
 def refuse_loss(
-    devices: Sequence[Recorder], *, discard: bool, ledger: Ledger | None = None
+    devices: Sequence[Recorder],
+    *,
+    discard: bool,
+    ledger: Ledger | None = None,
+    own: Sequence[tuple[int, int]] | None = None,
 ) -> Holding:
     """Return what a target holds, where that may go.
 
+    Args:
+        own: boot nonce and generation of what the program has armed itself for a test: that goes, and nothing else.
     Raises:
         RecorderStateError: it holds a frozen recording that this host has not kept, and ``discard`` is not said.
+        ForeignRecordingError: it holds another recording than ``own``.
     """
     found = holding(devices, ledger or Ledger())
-    if found.loss and not discard:
-        url = devices[0].target.url
+    url = devices[0].target.url
+    if own is not None:
+        for state, here, meant in zip(found.states, found.recordings, own, strict=True):
+            if (here.nonce, here.generation) != meant:
+                raise ForeignRecordingError(
+                    f"{url}: device {state.device} holds generation {here.generation} of boot {here.nonce:#010x}, not "
+                    f"{meant[1]} of {meant[0]:#010x}, which this test armed: another program armed it, or it was "
+                    "restarted; nothing was given up, repeat the test when nobody else uses the card"
+                )
+    elif found.loss and not discard:
         raise RecorderStateError(
             f"{url}: {found.loss}; it would be lost. Keep it: freezeframe pull {shlex.quote(url)} -o NAME.ff; "
             "or give it up: --discard"
@@ -111,19 +126,25 @@ def refuse_loss(
 
 
 def give_up(
-    devices: Sequence[Recorder], *, by: str, discard: bool = False, ledger: Ledger | None = None
+    devices: Sequence[Recorder],
+    *,
+    by: str,
+    discard: bool = False,
+    ledger: Ledger | None = None,
+    own: Sequence[tuple[int, int]] | None = None,
 ) -> tuple[Holding, str]:
     """Write down that what a target holds is given up, if that may go, before it goes.
 
     Args:
         by: the verb, for the ledger.
+        own: as `refuse_loss`.
     Returns:
         what it holds, and why it could not be written down (empty where it was).
     Raises:
         RecorderStateError: as `refuse_loss`.
     """
     book = ledger or Ledger()
-    found = refuse_loss(devices, discard=discard, ledger=book)
+    found = refuse_loss(devices, discard=discard, ledger=book, own=own)
     return found, note_given_up(devices, found, by=by, ledger=book)
 
 
@@ -146,18 +167,21 @@ def arm_over(
     by: str,
     discard: bool = False,
     ledger: Ledger | None = None,
+    own: Sequence[tuple[int, int]] | None = None,
 ) -> Armed:
     """Arm all recorders of a target over what they hold, if that may go, and write down what went.
 
+    Args:
+        own: as `refuse_loss`.
     Raises:
         RecorderStateError: a frozen recording would be lost (see `refuse_loss`), or another one came
             meanwhile; as `arm_all` otherwise.
     """
     book = ledger or Ledger()
-    noted, trouble = give_up(devices, by=by, discard=discard, ledger=book)
+    noted, trouble = give_up(devices, by=by, discard=discard, ledger=book, own=own)
     for _ in range(_LOOKS):
         looked_s = time.monotonic()
-        found = refuse_loss(devices, discard=discard, ledger=book)
+        found = refuse_loss(devices, discard=discard, ledger=book, own=own)
         if found.recordings == noted.recordings:
             break
         # The line took time to reach the disk, and what the card holds by now is named in none.

@@ -131,6 +131,13 @@ def guard(
     urls = [target_urls] if isinstance(target_urls, str) else list(target_urls)
     with ExitStack() as opened:
         ways = _ways(urls, opened)
+        # Before the directory is made: a guard that is refused leaves nothing behind.
+        leases = Leases(home)
+        opened.callback(leases.release)
+        up = [way for way in ways if not isinstance(way, TargetError)]
+        for way in up:
+            _refuse_card_file(way, alone=len(urls) == 1, extras=extras or Extras())
+        untold = leases.take([d.identity.boot_nonce for way in up for d in way.devices], place)
         try:
             place.mkdir(exist_ok=True)
         except OSError as error:
@@ -138,7 +145,11 @@ def guard(
         opened.enter_context(_alone(place))
         lines = GuardLog(place, log, keep_B=rule.log_bytes)
         opened.callback(lines.close)
-        post = _Guard(urls, rule, place, on_capture, lines, wait_s, extras or Extras(), home)
+        if untold:
+            lines(untold)
+        post = _Guard(
+            urls, rule, place, on_capture, lines, wait_s, extras or Extras(), home, leases
+        )
         post.tidy()
         begun(lines)
         try:
@@ -191,6 +202,15 @@ def _ways(urls: Sequence[str], opened: ExitStack) -> list[_Way | TargetError]:
     return found
 
 
+def _refuse_card_file(way: _Way, *, alone: bool, extras: Extras) -> None:
+    """Refuse a card of a card file beside others, or with traces of its host."""
+    if isinstance(way.devices[0], CardDevice) and not (alone and extras.host is tuple):
+        raise InputError(
+            f"{way.target.url}: a card that is described by a file is guarded alone and without --host-trace; "
+            "run a guard for each, in directories of their own"
+        )
+
+
 @dataclass(slots=True)
 class _Post:
     """One target of a guard: opened or away, and what its recorders did at the last look."""
@@ -236,6 +256,7 @@ class _Guard:
         wait_s: float,
         extras: Extras,
         home: Path | None,
+        leases: Leases,
     ) -> None:
         self.pulled = 0
         self.extras = extras
@@ -245,7 +266,7 @@ class _Guard:
         self._log = log
         self._wait_s = wait_s
         self._ledger = Ledger(home)
-        self._leases = Leases(home)
+        self._leases = leases
         self._posts = [_Post(url, Accounts(directory, self._ledger, log)) for url in urls]
         self._to_note: list[tuple[_Post, Sequence[RecordingKey], Sequence[int], Path | None]] = []
         self._watching = False
@@ -311,13 +332,10 @@ class _Guard:
 
     def _open(self, post: _Post, way: _Way | None = None) -> None:
         line = post.open(way)
-        if isinstance(post.devices[0], CardDevice):
-            alone = len(self._posts) == 1
-            if not alone or self.extras.host is not tuple:
-                raise InputError(
-                    f"{post.url}: a card that is described by a file is guarded alone and without --host-trace; "
-                    "run a guard for each, in directories of their own"
-                )
+        assert post.target is not None
+        _refuse_card_file(
+            _Way(post.target, post.devices), alone=len(self._posts) == 1, extras=self.extras
+        )
         nonces = [d.identity.boot_nonce for each in self._posts for d in each.devices]
         if trouble := self._leases.take(nonces, self._directory):
             self._log(trouble)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
 import numpy as np
 import pytest
@@ -12,9 +12,12 @@ from freezeframe.analyzers.bringup.failure import Failure
 from freezeframe.analyzers.bringup.ladder import StageResult, climb
 from freezeframe.analyzers.contract import Evidence, Finding
 from freezeframe.analyzers.explain import Explanation, explain
-from freezeframe.capture.errors import RecorderStateError
+from freezeframe.capture.custody.ledger import GIVEN_UP, KEPT, Ledger
+from freezeframe.capture.custody.rearming import Rearming
+from freezeframe.capture.errors import ForeignRecordingError, RecorderStateError
 from freezeframe.capture.folder import CaptureFolder
-from freezeframe.capture.registers.access import open_devices
+from freezeframe.capture.recorder.control import arm_all
+from freezeframe.capture.registers.access import Device, open_devices
 from freezeframe.capture.registers.map_table import WINDOWS
 from freezeframe.capture.targets.base import Target, Words
 from freezeframe.emulator.target import EmulatorTarget
@@ -81,6 +84,36 @@ def test_a_frozen_card_is_refused_and_nothing_is_written() -> None:
     with pytest.raises(RecorderStateError, match="this host has not kept it; it would be lost"):
         climb(devices)
     assert [device.read("ctl.generation") for device in devices] == [1, 1]
+
+
+def test_every_arm_of_the_ladder_names_what_it_gives_up_and_is_written_down() -> None:
+    devices = open_devices(quiet(3))
+    climb(devices)
+    nonce, last = devices[0].read("id.boot_nonce"), devices[0].read("ctl.generation")
+    ledger = Ledger()
+    gone = [e["parsed"][0].generation for e in ledger.acts(nonce) if e["what"] == GIVEN_UP]
+    assert last > 4
+    assert gone == list(range(1, last))
+    assert {e["by"] for e in ledger.acts(nonce) if e["what"] != KEPT} == {"selftest"}
+
+
+def test_what_another_program_armed_during_a_test_stands_and_is_no_failure_of_the_card(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    devices = open_devices(quiet(3))
+    plain = ladder.STAGES[0]
+
+    def disturbed(devices: Sequence[Device], arms: Rearming) -> Iterator[str]:
+        yield from plain.run(devices, arms)
+        arm_all(devices)  # somebody else
+
+    monkeypatch.setattr(
+        ladder, "STAGES", (ladder.Stage("interface", "", disturbed), *ladder.STAGES[1:])
+    )
+    with pytest.raises(ForeignRecordingError, match="which this test armed: another program"):
+        climb(devices)
+    assert [device.read("ctl.generation") for device in devices] == [3, 3]
+    assert [device.field("provoke.traffic", "enable") for device in devices] == [0, 0]
 
 
 def stuck_bit(address: int, words: list[int]) -> tuple[int, list[int]]:
@@ -164,9 +197,10 @@ def test_a_finding_that_fits_a_card_in_order_fails_no_stage_and_any_other_does(
 
     monkeypatch.setattr(recording, "explain", explained)
     devices = open_devices(quiet(0))
-    with recording.under_traffic(devices, loop=False):
+    arms = Rearming([devices], by="test")
+    with recording.under_traffic(devices, arms, loop=False):
         if "none" in candidates:
-            assert recording.record(devices, "rx_deq").explanation.findings
+            assert recording.record(devices, arms, "rx_deq").explanation.findings
         else:
             with pytest.raises(Failure, match="undetermined"):
-                recording.record(devices, "rx_deq")
+                recording.record(devices, arms, "rx_deq")

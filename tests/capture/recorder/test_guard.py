@@ -376,12 +376,30 @@ def test_what_a_killed_guard_left_half_written_is_removed(card: Card, tmp_path: 
 
 def test_two_guards_never_share_a_directory(card: Card, tmp_path: Path) -> None:
     def second(report: PullReport) -> None:
-        guard("card:", 9, tmp_path, stop=lambda: True)
+        guard("card:", 9, tmp_path, stop=lambda: True, home=tmp_path / "of-another-user")
 
     said: list[str] = []
     stop = until(1, tmp_path)
     guard("card:", 9, tmp_path, second, stop, poll_s=0, log=said.append)
     assert any("another guard works in this directory" in line for line in said)
+
+
+def test_a_guard_that_is_refused_leaves_no_directory_behind(card: Card, tmp_path: Path) -> None:
+    def second(report: PullReport) -> None:
+        guard("card:", 9, tmp_path / "mine", stop=lambda: True)
+
+    said: list[str] = []
+    guard(
+        "card:",
+        9,
+        tmp_path / "theirs",
+        second,
+        until(1, tmp_path / "theirs"),
+        poll_s=0,
+        log=said.append,
+    )
+    assert any("is guarded already: process" in line for line in said)
+    assert not (tmp_path / "mine").exists()
 
 
 def test_numbers_go_on_after_those_that_are_there(card: Card, tmp_path: Path) -> None:
