@@ -20,11 +20,12 @@ from freezeframe.capture.files.choice import SourceChoice
 from freezeframe.decoders.blame import texts_of
 from freezeframe.decoders.registry import Registry, load_decoders
 from freezeframe.decoders.run import Decoded
-from freezeframe.decoders.trace.coverage import Coverages
 from freezeframe.gui.desktop.progress import Progress
 from freezeframe.gui.desktop.sources.opened import Opened
+from freezeframe.gui.export.capture_tracks import capture_tracks, with_tables
 from freezeframe.gui.export.material import Material
 from freezeframe.gui.export.run import Exported, card_packets, export_file, write_material
+from freezeframe.gui.tracks.recording import Made
 
 
 def export_stretch(
@@ -77,7 +78,17 @@ def export_stretch(
     tables = trace.tables()
     if stretch_ps is not None:
         tables = _cut(tables, *stretch_ps)
-    return _write(opened.path, form, place, tables, trace.coverage, force)
+    made: list[Made] = []
+    if form == "perfetto" and opened.folder is not None:
+        if stretch_ps is None:
+            made = list(
+                capture_tracks(
+                    opened.folder, trace, opened.findings, list(opened.analyses.values())
+                )
+            )
+        else:
+            made = list(capture_tracks(opened.folder, with_tables(trace, tables)))
+    return _write(opened.path, form, place, tables, made, force)
 
 
 def _write(
@@ -85,7 +96,7 @@ def _write(
     form: str,
     place: Path,
     tables: dict[str, Any],
-    coverage: Coverages,
+    tracks: list[Made],
     force: bool,
 ) -> Exported:
     words = texts_of(load_decoders().find("trace"))
@@ -97,7 +108,7 @@ def _write(
         source,
         tables=[Decoded(f"trace.{name}", table) for name, table in tables.items()],
         texts=texts,
-        coverage=coverage,
+        tracks=tracks,
     )
     return write_material(material, form, place, force=force)
 

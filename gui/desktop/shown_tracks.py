@@ -11,7 +11,7 @@ import numpy.typing as npt
 from freezeframe.gui.desktop.notes import NoteBook
 from freezeframe.gui.desktop.sources.filtering import filtered, rows_shown
 from freezeframe.gui.desktop.sources.opened import Opened, shifted
-from freezeframe.gui.desktop.track_tree import is_further_lane, rank
+from freezeframe.gui.tracks.topics import is_further_lane, rank
 from freezeframe.gui.tracks.tracks import MarkTrack, Track
 
 Bools = npt.NDArray[np.bool_]

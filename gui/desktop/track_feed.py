@@ -8,7 +8,7 @@ import numpy.typing as npt
 from freezeframe.gui.desktop.panes import Panes
 from freezeframe.gui.desktop.shown_tracks import ShownTracks, begins_thin
 from freezeframe.gui.desktop.timeline.window import LEAST_SPAN_PS
-from freezeframe.gui.desktop.track_tree import rank
+from freezeframe.gui.tracks.topics import rank
 from freezeframe.gui.tracks.tracks import MarkTrack, Track
 
 Int64 = npt.NDArray[np.int64]

@@ -9,53 +9,11 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
+from freezeframe.gui.tracks.topics import MARKS, TOPICS, about, group_name, is_further_lane, rank
 from freezeframe.gui.tracks.tracks import Track
 
 MOST_OPEN = 15
 """Tracks of a preset that are open; the others are one click away, under the line of their group."""
-
-MARKS = (
-    "marks"  # findings, notes, what a comparison shows: always open, without a line of their own
-)
-_TOPICS = (
-    MARKS,
-    "packets",
-    "signals",
-    "decoded",
-    "counters",
-    "back-pressure",
-    "credits",
-    "throughput",
-    "latency",
-    "host",
-    "link",
-    "states",
-    "events",
-    "recording",
-    "tables",
-)
-_OF_PART = {
-    "findings": MARKS,
-    "notes": MARKS,
-    "compare": MARKS,
-    "packets": "packets",
-    "words": "packets",
-    "wave": "signals",
-    "bus": "signals",
-    "table": "decoded",
-    "live": "counters",
-    "live-log": "counters",
-    "sampler": "throughput",
-    "intervals": "back-pressure",
-    "pressure": "back-pressure",
-    "credits": "credits",
-    "throughput": "throughput",
-    "latency": "latency",
-    "dma": "host",
-    "state": "states",
-}
-_OF_EVENTS = {"CREDIT": "credits", "DESC": "host", "IRQ": "host", "LINK": "link"}
-_SHAPES = ("series", "intervals", "table")  # the second part of a key that an analysis made
 
 
 class Preset(NamedTuple):
@@ -66,63 +24,13 @@ class Preset(NamedTuple):
 
 
 PRESETS: Mapping[str, Preset] = {
-    "fault": Preset("Find the fault", tuple(topic for topic in _TOPICS if topic != "tables")),
+    "fault": Preset("Find the fault", tuple(topic for topic in TOPICS if topic != "tables")),
     "slow": Preset("Why slow", ("throughput", "back-pressure", "latency", "credits", "states")),
     "credits": Preset("Credits", ("credits", "back-pressure", "packets")),
     "host": Preset("Host", ("host", "packets")),
     "signals": Preset("Logic analyzer", ("decoded", "signals")),
     "all": Preset("Everything"),
 }
-
-
-class About(NamedTuple):
-    """What a track is about. ``device``: a card, a direction ``A->B``, a connection; empty for the whole source."""
-
-    topic: str
-    device: str
-
-
-def about(track: Track) -> About:
-    """Return what a track is about, by its key."""
-    parts = track.key.split("/")[1:]
-    part, rest = (parts[0], parts[1:]) if parts else ("", [])
-    if part == "events":
-        return About(_OF_EVENTS.get(rest[-1], "events"), _device(rest[0])) if len(rest) > 1 else (
-            About("recording", "")
-        )  # fmt: skip
-    if part == "packets" and len(rest) > 1:  # of a connection and one of its ends
-        topic = "throughput" if rest[-1] == "rate" else "packets"
-        return About(topic, f"connection {rest[0]}")
-    if rest and rest[0] in _SHAPES and part not in ("intervals", "table"):
-        topic = _OF_PART.get(part, part)
-        if rest[0] == "table":
-            return About("tables", "")
-        return About(topic, _device(rest[1 if rest[0] == "series" else 2]))
-    topic = _OF_PART.get(part, part)
-    whole = topic in (MARKS, "signals", "decoded") or not rest
-    return About(topic, "" if whole else _device(rest[0]))
-
-
-def _device(name: str) -> str:
-    return name.partition(".")[0] if "." in name else ""
-
-
-def group_name(track: Track) -> str:
-    """Return what stands above the tracks of a group; empty for tracks that need no line."""
-    topic, device = about(track)
-    return "" if topic == MARKS else f"{device} {topic}".strip()
-
-
-def rank(track: Track) -> tuple[int, str]:
-    """Return the place of a track's group among those of its source: by topic, then by device."""
-    topic, device = about(track)
-    return (_TOPICS.index(topic) if topic in _TOPICS else len(_TOPICS)), device
-
-
-def is_further_lane(track: Track) -> bool:
-    """Return whether a track holds what another of the same name has no room for: ``A transfers (2)``."""
-    last = track.key.rpartition("/")[2]
-    return last.isdigit() and int(last) > 1 and track.name.endswith(f"({last})")
 
 
 @dataclass(slots=True)

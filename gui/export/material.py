@@ -17,7 +17,7 @@ import pyarrow as pa
 from freezeframe.capture.errors import InputError
 from freezeframe.capture.files.edges import Edges, samples_to_ps
 from freezeframe.decoders.run import Decoded
-from freezeframe.decoders.trace.coverage import Coverages
+from freezeframe.gui.tracks.tracks import Track
 
 NS_PS = 1000  # picoseconds in a nanosecond
 _ROWS_AT_ONCE = 4096  # rows of a table as objects at a time
@@ -29,8 +29,8 @@ class Material:
 
     ``source`` is the capture's path, for messages and titles. ``edges`` begins the samples again
     each time it is called. ``texts`` gives, for the name of a table, what puts a row into words. A format
-    that writes every sample refuses more than ``max_samples``. ``coverage``: what the memories of a recording cover,
-    by the sources of its rows.
+    that writes every sample refuses more than ``max_samples``. ``tracks`` are those that pictures of it have, with the
+    name of the table that each shows; none where they are to be made from the tables.
     """
 
     source: Path
@@ -38,7 +38,7 @@ class Material:
     tables: Sequence[Decoded] = ()
     texts: Callable[[str], Callable[[dict[str, object]], str]] | None = None
     max_samples: int = 1 << 32
-    coverage: Coverages = field(default_factory=Coverages)
+    tracks: Sequence[tuple[Track, str | None]] = ()
 
     def table(self, ending: str) -> pa.Table | None:
         """Return the table whose name ends so, ``trace.words`` for instance, if there is one."""

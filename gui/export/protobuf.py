@@ -5,7 +5,9 @@ Source: protobuf.dev, Encoding.
 
 from __future__ import annotations
 
-_VARINT, _LENGTH = 0, 2  # wire types
+import struct
+
+_VARINT, _FIXED64, _LENGTH = 0, 1, 2  # wire types
 _WIDTH = 64
 
 
@@ -29,6 +31,11 @@ def int_field(number: int, value: int) -> bytes:
     if not -(1 << _WIDTH - 1) <= value < 1 << _WIDTH - 1:
         raise ValueError(f"field {number}: {value} does not fit 64 bits with sign")
     return _varint(number << 3 | _VARINT) + _varint(value & (1 << _WIDTH) - 1)
+
+
+def double_field(number: int, value: float) -> bytes:
+    """Return a double field."""
+    return _varint(number << 3 | _FIXED64) + struct.pack("<d", value)
 
 
 def bytes_field(number: int, value: bytes) -> bytes:

@@ -32,6 +32,9 @@ from freezeframe.gui.export.place import check_output, new_files
 from freezeframe.gui.export.tables import file_names
 
 _DECODED = code("freezeframe.decoders.trace.decode:decode_capture")
+_EXPLAINED = code("freezeframe.gui.export.capture_tracks:explained_tracks")
+_RECORDED = code("freezeframe.gui.export.capture_tracks:capture_tracks")
+_WITH_TABLES = code("freezeframe.gui.export.capture_tracks:with_tables")
 _SELECTION = code("freezeframe.decoders.query:Selection")  # pandas, only where rows are chosen
 _OPAQUE = ("data", "value", "dest", "address")
 _MOST_CHANNELS = 64  # bits of the value of an edge
@@ -99,6 +102,8 @@ def export_file(
             raise InputError(f"{path}: --where chooses among rows of tables; name a decoder by -d")
         selection = _SELECTION(where, source_notes.append)
         material = replace(material, tables=selection.rows(material.tables))
+    if form == "perfetto" and not specs and (folder := place_of(path)).is_dir():
+        material = _as_tracks(folder, material, chosen=where is not None)
     if hexadecimal:
         material = replace(material, tables=[Decoded(n, _in_hex(t)) for n, t in material.tables])
     exported = write_material(material, form, place, force=force)
@@ -174,11 +179,6 @@ def _material(
         top = name.partition("#")[0].rpartition("+")[2].partition(".")[0]
         return texts_of(known.find(top)) or (lambda row: str(row["kind"]))
 
-    if form == "perfetto" and not specs and (folder := place_of(path)).is_dir():
-        # What a recording does not cover is exported with its rows.
-        trace = _DECODED(CaptureFolder.open(folder))
-        tables = [Decoded(f"trace.{name}", table) for name, table in trace.tables().items()]
-        return Material(path, tables=tables, texts=texts, coverage=trace.coverage)
     tables = decode_file(
         path,
         specs or ["trace"],
@@ -190,6 +190,16 @@ def _material(
     )
 
     return Material(path, tables=tables, texts=texts)
+
+
+def _as_tracks(folder: Path, material: Material, *, chosen: bool) -> Material:
+    """Return a recording with the tracks that its pictures have; of ``chosen`` rows those alone."""
+    of = CaptureFolder.open(folder)
+    trace = _DECODED(of)
+    if not chosen:
+        return replace(material, tracks=_EXPLAINED(of, trace))
+    rows = {name.removeprefix("trace."): table for name, table in material.tables}
+    return replace(material, tracks=list(_RECORDED(of, _WITH_TABLES(trace, rows))))
 
 
 def card_packets(path: Path, form: str) -> Material:

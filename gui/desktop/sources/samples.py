@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-import pandas as pd
 
 from freezeframe.capture.errors import InputError
 from freezeframe.capture.files.choice import SourceChoice
@@ -22,9 +21,8 @@ from freezeframe.decoders.spec import layers_of
 from freezeframe.gui.desktop.progress import Progress
 from freezeframe.gui.desktop.sources.opened import Opened, Part, Table
 from freezeframe.gui.text import folder_title
-from freezeframe.gui.tracks.lanes import split_lanes
-from freezeframe.gui.tracks.slices import classes_by_appearance, slices_of_rows
-from freezeframe.gui.tracks.tracks import BusTrack, SliceTrack, Track, WaveTrack
+from freezeframe.gui.tracks.decoded import table_tracks
+from freezeframe.gui.tracks.tracks import BusTrack, Track, WaveTrack
 
 MOST_CHANNELS = 2 * PLANE_CHANNELS
 
@@ -110,42 +108,6 @@ def decode_samples(
         if not len(frame):
             part.remarks.append(f"{title}: nothing that this decoder knows is in the capture")
     return part
-
-
-def table_tracks(
-    key: str,
-    name: str,
-    title: str,
-    frame: pd.DataFrame,
-    text: Callable[[Mapping[str, Any]], str] | None,
-) -> list[SliceTrack]:
-    """Return a decoded table as slices: by kind coloured, errors marked, texts made on demand."""
-    if not len(frame):
-        return []
-    kind = frame["kind"].astype(str).to_numpy(dtype=object)
-    classes, colour = classes_by_appearance(kind)
-    of_rows = {"colour": colour}
-    if (kind == "error").any():
-        of_rows["error"] = kind == "error"
-    columns = [str(column) for column in frame.columns]
-
-    def label(row: int) -> str:
-        values = {column: frame[column].iloc[row] for column in columns}
-        return str(values["kind"]) if text is None else text(values)
-
-    whole = slices_of_rows(
-        SliceTrack,
-        frame["t_ps"].to_numpy(),
-        frame["t_end_ps"].to_numpy() if "t_end_ps" in frame.columns else None,
-        key=f"{key}/table/{title}",
-        name=title,
-        source=name,
-        columns=of_rows,
-        classes=classes,
-        label=label,
-        note=f"Decoded by {title}.",
-    )
-    return list(split_lanes(whole))
 
 
 def _signals(key: str, name: str, edges: Edges, progress: Progress) -> list[Track]:

@@ -13,10 +13,23 @@ import pytest
 
 from freezeframe.capture.errors import InputError
 from freezeframe.capture.files.edges import Bus
+from freezeframe.capture.folder import CaptureFolder
 from freezeframe.decoders.run import Decoded
+from freezeframe.decoders.trace.coverage import Coverage
+from freezeframe.decoders.trace.decode import decode_capture
 from freezeframe.gui.export.material import Material
 from freezeframe.gui.export.perfetto import write_perfetto
-from freezeframe.gui.export.protobuf import bytes_field, int_field, text_field, uint_field
+from freezeframe.gui.export.protobuf import (
+    bytes_field,
+    double_field,
+    int_field,
+    text_field,
+    uint_field,
+)
+from freezeframe.gui.export.run import export_file
+from freezeframe.gui.tracks.recording import recording_tracks
+from freezeframe.gui.tracks.tracks import IntervalTrack, SeriesTrack, SliceTrack
+from tests.gui.desktop.captures import emulated
 from tests.gui.export.material import golden_recording, recording, samples, small
 
 SCHEMA: Any = import_module("perfetto.protos.perfetto.trace.perfetto_trace_pb2")
@@ -33,7 +46,7 @@ class Read:
         trace.DiscardUnknownFields()
         assert trace.ByteSize() == path.stat().st_size, "a field the schema does not have"
         self.names: dict[int, str] = {}
-        self.counters: set[str] = set()
+        self.counters: dict[str, str] = {}
         self.events: list[tuple[int, str, int, Any]] = []
         for packet in trace.packet:
             assert packet.trusted_packet_sequence_id == 1
@@ -42,7 +55,7 @@ class Read:
                 above = f"{self.names[track.parent_uuid]}/" if track.HasField("parent_uuid") else ""
                 self.names[track.uuid] = above + track.name
                 if track.HasField("counter"):
-                    self.counters.add(above + track.name)
+                    self.counters[above + track.name] = track.counter.unit_name
             elif packet.HasField("track_event"):
                 event = packet.track_event
                 name = self.names[event.track_uuid]
@@ -65,7 +78,7 @@ def table(*rows: dict[str, Any]) -> Material:
 def test_channels_are_counters_that_change_at_their_edges(tmp_path: Path) -> None:
     wrote = write_perfetto(samples(small()), tmp_path / "x")
     trace = Read(tmp_path / "x")
-    assert trace.counters == {"clk", "data out"}
+    assert trace.counters == {"clk": "", "data out": ""}
     assert trace.brief() == [
         (0, "clk", COUNTER, 1),
         (0, "data out", COUNTER, 0),
@@ -100,8 +113,8 @@ def test_a_packet_is_a_slice_with_all_its_columns_unrounded(tmp_path: Path) -> N
     write_perfetto(Material(material.source, tables=material.tables[:1]), tmp_path / "x")
     trace = Read(tmp_path / "x")
     assert trace.brief() == [
-        (1, "trace.packets/A.tx_enq", BEGIN, "RDMA_WRITE"),
-        (51, "trace.packets/A.tx_enq", END, ""),
+        (1, "decoded/trace.packets", BEGIN, "RDMA_WRITE"),
+        (51, "decoded/trace.packets", END, ""),
     ]
     columns = {
         note.name: getattr(note, note.WhichOneof("value"))
@@ -115,9 +128,9 @@ def test_a_packet_is_a_slice_with_all_its_columns_unrounded(tmp_path: Path) -> N
 
 def test_rows_without_an_end_are_instants(tmp_path: Path) -> None:
     wrote = write_perfetto(golden_recording(), tmp_path / "x")
-    words = [e for e in Read(tmp_path / "x").brief() if e[1] == "trace.words/A.tx_enq"]
+    words = [e for e in Read(tmp_path / "x").brief() if e[1] == "decoded/trace.words"]
     assert words == [
-        (1 + 10 * i, "trace.words/A.tx_enq", INSTANT, kind)
+        (1 + 10 * i, "decoded/trace.words", INSTANT, kind)
         for i, kind in enumerate(("HEAD", "HEAD", "BODY", "BODY", "TAIL"))
     ]
     assert wrote.counts["rows of trace.words"] == 5
@@ -132,32 +145,108 @@ def test_slices_that_overlap_stand_in_lanes_and_ends_come_before_begins(tmp_path
     )
     write_perfetto(material, tmp_path / "x")
     assert Read(tmp_path / "x").brief() == [
-        (1, "x/X", BEGIN, "a"),
-        (5, "x/X (2)", BEGIN, "b"),
-        (6, "x/X", END, ""),
-        (6, "x/X", BEGIN, "c"),
-        (7, "x/X", END, ""),
-        (7, "x/X", INSTANT, "d"),
-        (9, "x/X (2)", END, ""),
+        (1, "decoded/x", BEGIN, "a"),
+        (5, "decoded/x (2)", BEGIN, "b"),
+        (6, "decoded/x", END, ""),
+        (6, "decoded/x", BEGIN, "c"),
+        (7, "decoded/x", END, ""),
+        (7, "decoded/x", INSTANT, "d"),
+        (9, "decoded/x (2)", END, ""),
     ]
 
 
-def test_credits_are_counters_of_the_words_freed(tmp_path: Path) -> None:
-    # value: bits 0-39 of the credit word; freed in bits 16-39 (docs/formats.md sections 3 and 4)
-    event = {"source": "A.event_log", "kind": "CREDIT", "event_source": "rx_link", "flow": 3}
-    events = [
-        event | {"t_ps": 2_000, "code": "taken", "value": 100 << 16 | 0x304},
-        event | {"t_ps": 4_000, "code": "taken", "value": (2**24 - 1) << 16 | 0x304},
-    ]
-    wrote = write_perfetto(recording(events=events), tmp_path / "x")
+def test_a_series_is_a_counter_with_its_unit_its_fractions_and_nothing_where_no_value_is_known(
+    tmp_path: Path,
+) -> None:
+    times = np.array([-1_000, 1_000, 2_000, 3_000], np.int64)
+    rate = SeriesTrack(
+        key="/throughput/series/A.out.throughput",
+        name="A out, throughput",
+        t_ps=times,
+        value=np.array([9.0, 1.5, np.nan, 2.25]),
+        unit="MiB/s",
+    )
+    wrote = write_perfetto(Material(Path("x.ff"), tracks=[(rate, None)]), tmp_path / "x")
     trace = Read(tmp_path / "x")
-    track = "trace.events/A/flow 3 words freed, taken"
-    assert trace.counters == {track}
-    assert [(t, value) for t, name, _, value in trace.brief() if name == track] == [
-        (2, 100),
-        (4, 2**24 - 1),
+    name = "A throughput/A out, throughput"
+    assert trace.counters == {name: "MiB/s"}
+    assert [(t, event.double_counter_value) for t, _, _, event in trace.events] == [
+        (1, 1.5),
+        (3, 2.25),
     ]
-    assert wrote.counts["credits of trace.events as counters"] == 2
+    assert wrote.notes == ["A out, throughput: 1 value before time 0 left out"]
+
+
+def test_what_an_analysis_saw_before_time_0_is_cut_there_and_counted(tmp_path: Path) -> None:
+    stalls = SliceTrack(
+        key="/throughput/intervals/0/A.out.shape",
+        name="A out, levels",
+        t_ps=np.array([-9_000, -1_000, 4_000], np.int64),
+        t_end_ps=np.array([-1_000, 4_000, 6_000], np.int64),
+        label=str,
+    )
+    wrote = write_perfetto(Material(Path("x.ff"), tracks=[(stalls, None)]), tmp_path / "x")
+    trace = Read(tmp_path / "x")
+    assert [(t, kind, name) for t, _, kind, name in trace.brief()] == [
+        (0, BEGIN, "1"), (4, END, ""), (4, BEGIN, "2"), (6, END, ""),
+    ]  # fmt: skip
+    first = {n.name: n.int_value for n in trace.events[0][3].debug_annotations}
+    assert first == {"t_ps": -1_000}
+    assert wrote.notes == ["A out, levels: 2 items before time 0 left out or cut there"]
+
+
+def test_what_was_not_recorded_is_a_slice_with_its_reason_beside_the_track(tmp_path: Path) -> None:
+    held = IntervalTrack(
+        key="/intervals/A.event_log",
+        name="A blocked",
+        t_ps=np.array([5_000], np.int64),
+        t_end_ps=np.array([9_000], np.int64),
+        open_end=np.array([True]),
+        error=np.array([True]),
+        label=lambda item: "flow 0",
+        coverage=Coverage.between(3_000, 9_000, "log wrapped before 3 ns", "nothing after"),
+    )
+    wrote = write_perfetto(Material(Path("x.ff"), tracks=[(held, None)]), tmp_path / "x")
+    trace = Read(tmp_path / "x")
+    assert trace.brief() == [
+        (0, "A back-pressure/A blocked, not recorded", BEGIN, "log wrapped before 3 ns"),
+        (3, "A back-pressure/A blocked, not recorded", END, ""),
+        (5, "A back-pressure/A blocked", BEGIN, "flow 0"),
+        (9, "A back-pressure/A blocked", END, ""),
+    ]
+    notes = {n.name for n in trace.events[2][3].debug_annotations}
+    assert notes == {"t_ps", "in error", "had not ended"}
+    assert wrote.counts["stretches that were not recorded"] == 1
+
+
+def test_a_recording_has_the_tracks_of_its_pictures(tmp_path: Path) -> None:
+    """The names are those of the window; an item of each kind stands beside what was recorded of it."""
+    capture = emulated(tmp_path / "x.ff", "word-omitted")
+    export_file(capture, "perfetto", tmp_path / "x")
+    trace = Read(tmp_path / "x")
+    folder = CaptureFolder.open(capture)
+    decoded = decode_capture(folder)
+    shown = [track for track, _ in recording_tracks("", "", folder, decoded) if len(track)]
+    names = {name.partition("/")[2] or name for name in trace.names.values()}
+    assert {track.name for track in shown} <= names
+    assert {"findings", "A out, throughput", "A->B flow 0, words outstanding"} <= names
+    for track in shown:
+        mine = [e for e in trace.events if e[1].endswith(f"/{track.name}") and e[2] != END]
+        assert [t for t, *_ in mine] == (track.t_ps // 1000).tolist(), track.name
+        assert [event.name for *_, event in mine] == [track.label_of(i) for i in range(len(track))]
+    bad = next(e for *_, e in trace.events if e.name == "69 RDMA_WRITE f0" and len(e.debug_annotations) > 20
+               and any(n.name == "in error" for n in e.debug_annotations))  # fmt: skip
+    columns = {n.name: getattr(n, n.WhichOneof("value")) for n in bad.debug_annotations}
+    assert (columns["seq"], columns["payload_ok"], columns["length_ok"]) == (69, False, False)
+
+
+def test_chosen_rows_of_a_recording_are_its_tracks_alone(tmp_path: Path) -> None:
+    capture = emulated(tmp_path / "x.ff", "word-omitted")
+    export_file(capture, "perfetto", tmp_path / "x", where="seq == 69")
+    trace = Read(tmp_path / "x")
+    assert {
+        e.name for _, name, kind, e in trace.events if kind != END and "not recorded" not in name
+    } == {"69 RDMA_WRITE f0"}
 
 
 def test_every_kind_of_value_stands_beside_its_slice(tmp_path: Path) -> None:
@@ -194,6 +283,12 @@ def test_an_unsigned_field_is_that_of_the_official_encoder(value: int) -> None:
 @pytest.mark.parametrize("value", [0, 1, -1, 2**63 - 1, -(2**63)])
 def test_a_signed_field_is_that_of_the_official_encoder(value: int) -> None:
     assert int_field(30, value) == SCHEMA.TrackEvent(counter_value=value).SerializeToString()
+
+
+@pytest.mark.parametrize("value", [0.1, -1.5e300, float("inf")])
+def test_a_fraction_is_that_of_the_official_encoder(value: float) -> None:
+    wanted = SCHEMA.TrackEvent(double_counter_value=value).SerializeToString()
+    assert double_field(44, value) == wanted
 
 
 @pytest.mark.parametrize("text", ["", "a", "µs" * 100], ids=["empty", "short", "long"])

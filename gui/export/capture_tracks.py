@@ -1,0 +1,61 @@
+"""The tracks of a recording for an export: those of its rows, what is wrong with it, and what the analyses measured."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+
+import pyarrow as pa
+
+from freezeframe.analyzers.analysis import AnalysisResult
+from freezeframe.analyzers.card.view import run_analysis
+from freezeframe.analyzers.contract import Finding
+from freezeframe.analyzers.explain import explain
+from freezeframe.analyzers.registry import load_analyses
+from freezeframe.analyzers.view import CaptureView
+from freezeframe.capture.errors import FreezeframeError
+from freezeframe.capture.folder import CaptureFolder
+from freezeframe.decoders.trace.decode import Trace
+from freezeframe.decoders.trace.schema import TABLES
+from freezeframe.gui.text import folder_title
+from freezeframe.gui.tracks.analysis import result_tracks
+from freezeframe.gui.tracks.recording import Made, finding_track, recording_tracks
+
+
+def explained_tracks(folder: CaptureFolder, trace: Trace) -> list[Made]:
+    """Return the tracks that the window shows of a recording: an analysis that cannot be asked has none."""
+    findings = explain(folder).findings
+    results = []
+    for analysis in load_analyses().analyses.values():
+        try:
+            results.append(run_analysis(analysis, CaptureView(folder, trace=trace)))
+        except FreezeframeError:  # it says why in the report and the window
+            continue
+    return list(capture_tracks(folder, trace, findings, results))
+
+
+def capture_tracks(
+    folder: CaptureFolder,
+    trace: Trace,
+    findings: Sequence[Finding] = (),
+    results: Sequence[AnalysisResult] = (),
+) -> Iterator[Made]:
+    """Yield the tracks of a recording, each with the name of its table among those of `Trace.tables`."""
+    name = folder_title(folder.path)
+    if findings:
+        yield finding_track("", name, findings), None
+    for track, table in recording_tracks("", name, folder, trace):
+        yield track, f"trace.{table}"
+    for result in results:
+        for track, _ in result_tracks("", name, result):
+            yield track, None
+
+
+def with_tables(trace: Trace, tables: Mapping[str, pa.Table]) -> Trace:
+    """Return a recording of which only these rows are left: ``tables`` by their names in `Trace.tables`."""
+    frames = {}
+    for name in TABLES:
+        before = getattr(trace, name)
+        kept = before[:0] if name not in tables else tables[name].to_pandas()
+        frames[name] = kept.astype(before.dtypes.to_dict())
+    return replace(trace, **frames)

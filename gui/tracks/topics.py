@@ -1,0 +1,103 @@
+"""What tracks are about: the topic and the device that stand in a track's key, and the groups that they make.
+
+``1/packets/A.tx_deq`` is of the packets of device A, ``1/throughput/series/A.out.throughput`` of its throughput.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from freezeframe.gui.tracks.tracks import Track
+
+MARKS = (
+    "marks"  # findings, notes, what a comparison shows: always open, without a line of their own
+)
+TOPICS = (
+    MARKS,
+    "packets",
+    "signals",
+    "decoded",
+    "counters",
+    "back-pressure",
+    "credits",
+    "throughput",
+    "latency",
+    "host",
+    "link",
+    "states",
+    "events",
+    "recording",
+    "tables",
+)
+_OF_PART = {
+    "findings": MARKS,
+    "notes": MARKS,
+    "compare": MARKS,
+    "packets": "packets",
+    "words": "packets",
+    "wave": "signals",
+    "bus": "signals",
+    "table": "decoded",
+    "live": "counters",
+    "live-log": "counters",
+    "sampler": "throughput",
+    "intervals": "back-pressure",
+    "pressure": "back-pressure",
+    "credits": "credits",
+    "throughput": "throughput",
+    "latency": "latency",
+    "dma": "host",
+    "state": "states",
+}
+_OF_EVENTS = {"CREDIT": "credits", "DESC": "host", "IRQ": "host", "LINK": "link"}
+_SHAPES = ("series", "intervals", "table")  # the second part of a key that an analysis made
+
+
+class About(NamedTuple):
+    """What a track is about. ``device``: a card, a direction ``A->B``, a connection; empty for the whole source."""
+
+    topic: str
+    device: str
+
+
+def about(track: Track) -> About:
+    """Return what a track is about, by its key."""
+    parts = track.key.split("/")[1:]
+    part, rest = (parts[0], parts[1:]) if parts else ("", [])
+    if part == "events":
+        return About(_OF_EVENTS.get(rest[-1], "events"), _device(rest[0])) if len(rest) > 1 else (
+            About("recording", "")
+        )  # fmt: skip
+    if part == "packets" and len(rest) > 1:  # of a connection and one of its ends
+        topic = "throughput" if rest[-1] == "rate" else "packets"
+        return About(topic, f"connection {rest[0]}")
+    if rest and rest[0] in _SHAPES and part not in ("intervals", "table"):
+        topic = _OF_PART.get(part, part)
+        if rest[0] == "table":
+            return About("tables", "")
+        return About(topic, _device(rest[1 if rest[0] == "series" else 2]))
+    topic = _OF_PART.get(part, part)
+    whole = topic in (MARKS, "signals", "decoded") or not rest
+    return About(topic, "" if whole else _device(rest[0]))
+
+
+def _device(name: str) -> str:
+    return name.partition(".")[0] if "." in name else ""
+
+
+def group_name(track: Track) -> str:
+    """Return what stands above the tracks of a group; empty for tracks that need no line."""
+    topic, device = about(track)
+    return "" if topic == MARKS else f"{device} {topic}".strip()
+
+
+def rank(track: Track) -> tuple[int, str]:
+    """Return the place of a track's group among those of its source: by topic, then by device."""
+    topic, device = about(track)
+    return (TOPICS.index(topic) if topic in TOPICS else len(TOPICS)), device
+
+
+def is_further_lane(track: Track) -> bool:
+    """Return whether a track holds what another of the same name has no room for: ``A transfers (2)``."""
+    last = track.key.rpartition("/")[2]
+    return last.isdigit() and int(last) > 1 and track.name.endswith(f"({last})")
