@@ -9,14 +9,13 @@ from freezeframe.gui.desktop.track_tree import (
     MOST_OPEN,
     PRESETS,
     TrackChoice,
-    about,
     found,
-    group_name,
     offered,
     opened_by,
     tree_of,
 )
 from freezeframe.gui.tracks.said import legend_of, one_swatch_each
+from freezeframe.gui.tracks.topics import about, group_name
 from freezeframe.gui.tracks.tracks import MarkTrack, SeriesTrack, SliceTrack, Track
 
 
