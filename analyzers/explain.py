@@ -18,6 +18,7 @@ from typing import Any
 from freezeframe.analyzers.card.claims import LAW_BROKEN, NONE_KNOWN, RECORDER_SUSPECT
 from freezeframe.analyzers.contract import UNDETERMINED, Finding, run_analyzer
 from freezeframe.analyzers.diagnosis import (
+    access_refused,
     clock_drift,
     credit_words,
     damaged_lanes,
@@ -300,6 +301,7 @@ def _ranked(
         *dma_faults.mishandled_retries(facts),
         *dma_faults.interrupt_faults(facts.view),
         *dma_faults.short_transfers(facts),
+        *access_refused.refused_writes(facts),
     ]
     contradicted = {stand.device for stand in case.stands if stand.contradicted}
     slow = [

@@ -20,12 +20,15 @@ from freezeframe.capture.registers.layouts import (
     PacketFlag,
     PacketType,
 )
+from freezeframe.capture.registers.map_forms import WRITE_REFUSED, WRITES_REFUSED
 from freezeframe.emulator.hooks import Completion
 from freezeframe.emulator.incoming import Incoming, skipped_of
 from freezeframe.emulator.memory import Kinds, Words
-from freezeframe.emulator.packet import HEAD_WORDS, Verdict, inspect
+from freezeframe.emulator.packet import HEAD_WORDS, NO_WORDS, Verdict, inspect
 from freezeframe.emulator.parts import Process, Signal, Tap
 from freezeframe.emulator.ports import Backplane, Notes, Stage, Transmitter
+from freezeframe.emulator.profile import HANDLE_BITS, OFFSET_BITS
+from freezeframe.emulator.regions import Refusal, Regions
 
 
 class RxDma(Stage):
@@ -49,6 +52,7 @@ class RxDma(Stage):
         self.transmitter = transmitter
         self.notes = notes
         self._length_histogram = length_histogram
+        self._regions = Regions(self.profile)
 
     @property
     def stopped(self) -> bool:
@@ -73,7 +77,7 @@ class RxDma(Stage):
     def _drain(self, incoming: Incoming) -> Process:
         bus, burst = self.bus, self.profile.bus_write_burst_words
         verdict: Verdict | None = None
-        done = 0
+        done, words = 0, NO_WORDS
         while True:
             while incoming.readable() < done + burst and not incoming.over:
                 yield incoming.more.wait()
@@ -91,7 +95,7 @@ class RxDma(Stage):
             if verdict is None or verdict.payload_at is None:
                 verdict = self.faults.judged(inspect(words, kinds))
             self.events.enter(Machine.RX_DMA, MachineState.DATA)
-            if verdict.header_bad and end >= HEAD_WORDS:
+            if end >= HEAD_WORDS and (verdict.header_bad or self._refusal(verdict, words)):
                 # Nothing is written, so the bus is not needed.
                 cycle = bus.next_cycle() + 1
                 self._leave(incoming, verdict, cycle, done, words, kinds)
@@ -109,7 +113,7 @@ class RxDma(Stage):
                 yield bus.until(bus.next_cycle() + self.pause_cycles)
             done = end
         if verdict is not None:
-            self._finish(incoming, verdict)
+            self._finish(incoming, verdict, words)
 
     def _leave(
         self,
@@ -157,12 +161,26 @@ class RxDma(Stage):
 
         self.time.at(self.bus.clock.edge_ps(cycle + 1), failed)
 
-    def _finish(self, incoming: Incoming, verdict: Verdict) -> None:
+    def _refusal(self, verdict: Verdict, words: Words) -> Refusal | None:
+        """Return why a write is not within a region of this card; asked once its header is there, and good."""
+        header = verdict.header
+        if header is None or header.type != PacketType.RDMA_WRITE:
+            return None
+        return self._regions.refusal(int(words[1]) & 0xFFFFFFFF, header.length)
+
+    def _finish(self, incoming: Incoming, verdict: Verdict, words: Words) -> None:
         # Judged nowhere: its tail was lost in a full FIFO, so it is not whole either.
         if verdict.bad or verdict.header is None or verdict.payload_at is None:
             self.counts["drops"] += 1
             return
         header = verdict.header
+        refusal = self._refusal(verdict, words)
+        if refusal is not None:
+            self.counts[WRITES_REFUSED] += 1
+            handle = int(words[1]) >> OFFSET_BITS & (1 << HANDLE_BITS) - 1
+            value = header.seq | handle << 16 | refusal << 24
+            self.events.event(Kind.USER, EventSource.RX_DMA, WRITE_REFUSED, value, header.flow)
+            return
         self._length_histogram[min(15, header.length.bit_length())] += 1
         if header.flags & PacketFlag.NOTIFY_REMOTE or header.type != PacketType.RDMA_WRITE:
             self.notes.post(NoteCode.REMOTE, header.seq, header.flow)

@@ -109,6 +109,10 @@ class Hooks:
     def posts(self) -> None:
         """The host posts a message."""
 
+    def destination(self, dest: int, words: int) -> int:
+        """Return the destination that the driver writes into the descriptor of a write of so many words."""
+        return dest
+
     def raised(self, completions: int) -> None:
         """An interrupt has been raised while so many completions wait."""
 

@@ -5,7 +5,13 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Iterator, Sequence
 
-from freezeframe.capture.registers.layouts import DescCode, EventSource, IrqCode, Kind
+from freezeframe.capture.registers.layouts import (
+    DescCode,
+    EventSource,
+    IrqCode,
+    Kind,
+    PacketType,
+)
 from freezeframe.emulator.bank import Values
 from freezeframe.emulator.credit_copies import CreditCopies
 from freezeframe.emulator.descriptor import Descriptor
@@ -14,6 +20,7 @@ from freezeframe.emulator.host_trace import HostLog
 from freezeframe.emulator.parts import Process, Signal
 from freezeframe.emulator.ports import Backplane, Descriptors, Drain, Stage
 from freezeframe.emulator.profile import DESCRIPTOR_WORDS
+from freezeframe.emulator.regions import Regions
 from freezeframe.emulator.traffic import WAIT, Message, Receiving, Sending
 
 _PS_PER_NS = 1000
@@ -45,6 +52,7 @@ class Host(Stage):
         self._copies = copies
         self._log = log
         self._handler = Signal(self.time.env)
+        self._regions = Regions(self.profile)
         self._open = 0  # requests that were posted and not answered
         self._answered = Signal(self.time.env)
         self._answers: deque[Message] = deque()
@@ -116,7 +124,7 @@ class Host(Stage):
         first_seq = sender.next_seq
         descriptors = [
             Descriptor(
-                message.type, message.flags, message.flow, message.source, message.dest,
+                message.type, message.flags, message.flow, message.source, self._dest(message),
                 self._copies.before(message.words, profile.fifo_message_words),
                 first_seq + number & 0xFFFF,
             )
@@ -141,6 +149,13 @@ class Host(Stage):
             self.faults.posts()
             sender.post(descriptor)
             sender.tell(DescCode.POSTED, descriptor)
+
+    def _dest(self, message: Message) -> int:
+        """Return where a message goes: the driver of a card with regions has bound handles."""
+        if message.type != PacketType.RDMA_WRITE:
+            return message.dest
+        words = len(message.words)
+        return self.faults.destination(self._regions.bound(message.dest, words), words)
 
     def run_handler(self) -> Process:
         """Handle interrupts: take every completion, then enable the line and look once more."""

@@ -14,7 +14,7 @@ from freezeframe.capture.registers.layouts import (
     Memory,
     State,
 )
-from freezeframe.capture.registers.map_table import COUNTERS
+from freezeframe.capture.registers.map_forms import counters_for
 from freezeframe.emulator.bank import Bank, Values, chunk_crcs, flow_values
 from freezeframe.emulator.clocks import Clock, Clocks
 from freezeframe.emulator.config import Config
@@ -96,7 +96,7 @@ class Nic:
         self.taps = self.recording.taps
         self.tx_fifo = Fifo(profile.fifo_tx_words, self.taps[0], self.taps[1])
         self.rx_fifo = Fifo(profile.fifo_rx_words, self.taps[2], self.taps[3])
-        self.counts = dict.fromkeys(COUNTERS, 0)
+        self.counts = dict.fromkeys(counters_for(profile.form), 0)
         self.length_histogram = [0] * 16
         self.inject_count = 0
         self.bank: Bank | None = None

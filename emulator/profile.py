@@ -13,10 +13,11 @@ from freezeframe.capture.card.reading import read_card
 from freezeframe.capture.card.shipped import card_place
 from freezeframe.capture.card.tables import Header
 from freezeframe.capture.errors import InputError
-from freezeframe.capture.registers.lane_maps import (
+from freezeframe.capture.registers.map_forms import (
+    EXAMPLE,
     LANE_COUNTS,
-    LANES,
-    lanes_of_maps,
+    Form,
+    known_forms,
     map_hash_for,
 )
 from freezeframe.emulator.profile_files import (
@@ -28,6 +29,9 @@ from freezeframe.emulator.profile_files import (
 
 MOST_SKEW_CYCLES = 7
 """Columns that a lane may be behind another and still be joined with it (docs/formats.md section 3.1, rule 4)."""
+
+HANDLE_BITS, OFFSET_BITS = 8, 24
+"""Of the 32-bit destination of a card with regions: the handle above, the offset in bytes below (ours)."""
 
 DESCRIPTOR_WORDS = 4
 """32-bit words of a descriptor."""
@@ -87,8 +91,11 @@ class Profile:
     link_latency_ps: int = _within(0, 1_000_000_000)
     link_gap_cycles: int = _within(1, 64)
     link_sync_fill_halves: int = _within(2, 64)
-    link_lanes: int = _absent(2, 8, LANES)
+    link_lanes: int = _absent(2, 8, EXAMPLE.lanes)
     link_lane_skew_cycles: int = _absent(0, MOST_SKEW_CYCLES, 0)
+
+    regions_count: int = _absent(1, 1 << HANDLE_BITS, 0)
+    regions_size_words: int = _absent(1, 1 << OFFSET_BITS - 3, 0)
 
     flows_count: int = _within(1, 128)
     flows_active: int = _within(1, 128)
@@ -113,6 +120,11 @@ class Profile:
     host_combining_words: int = _within(0, 64)
     host_interrupt_latency_ns: int = _within(0, 1_000_000_000)
     host_completion_ns: int = _within(0, 1_000_000_000)
+
+    @property
+    def form(self) -> Form:
+        """What its device has more than the example card, as its map says."""
+        return Form(self.link_lanes, bool(self.regions_count))
 
     @property
     def credit_w(self) -> int:
@@ -156,26 +168,45 @@ def load_profile(name: str) -> Profile:
         )
     card = named_card(file)
     profile = _checked(file)
-    _check_lanes(file, card, profile)
+    _check_form(file, card, profile)
     return profile
 
 
-def _check_lanes(file: ProfileFile, card: str, profile: Profile) -> None:
-    """Check that the link has a number of lanes that can share a word, and the card those lanes."""
-    lanes, where = profile.link_lanes, file.place(("link", "lanes"))
+def _check_form(file: ProfileFile, card: str, profile: Profile) -> None:
+    """Check that lanes can share a word, that there is all of a region, and that the card is of that form."""
+    lanes, count, size = profile.link_lanes, profile.regions_count, profile.regions_size_words
+    where = file.place(("link", "lanes"))
     if lanes not in LANE_COUNTS:
         among = ", ".join(map(str, LANE_COUNTS))
         raise InputError(
             f"{where}: link.lanes = {lanes}; a word of 8 bytes goes over {among} lanes alike"
         )
+    if bool(count) != bool(size):
+        there, missing = ("count", "size_words") if count else ("size_words", "count")
+        raise InputError(
+            f"{file.place(('regions', there))}: regions.{there} without regions.{missing}: handles need both"
+        )
+    if count and size < profile.fifo_message_words:
+        raise InputError(
+            f"{file.place(('regions', 'size_words'))}: regions.size_words = {size} cannot hold a whole message of "
+            f"{profile.fifo_message_words} words"
+        )
     if not card:
         return
     said = _header(card_place(card))
-    if said.map == 1 and lanes_of_maps().get(said.map_hash, LANES) != lanes:
-        raise InputError(
-            f"{where}: link.lanes = {lanes}, and the card {card} has map_hash {said.map_hash:#010x}, that of "
-            f"{lanes_of_maps().get(said.map_hash, LANES)}; a card of {lanes} lanes has {map_hash_for(lanes):#010x}"
-        )
+    if said.map != 1 or known_forms().get(said.map_hash, EXAMPLE) == profile.form:
+        return
+    form = known_forms().get(said.map_hash, EXAMPLE)
+    key, value = ("link.lanes", lanes) if form.lanes != lanes else ("regions.count", count)
+    raise InputError(
+        f"{file.place(tuple(key.split('.')))}: {key} = {value}, and the card {card} has map_hash "
+        f"{said.map_hash:#010x}, that of {_form_text(form)}; "
+        f"{_form_text(profile.form)} have {map_hash_for(profile.form):#010x}"
+    )
+
+
+def _form_text(form: Form) -> str:
+    return f"{form.lanes} lanes {'with' if form.regions else 'without'} regions"
 
 
 @cache

@@ -10,11 +10,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import cache, partial
 
-from freezeframe.capture.registers.lane_maps import map_hash_for
 from freezeframe.capture.registers.layout import RegisterInfo
 from freezeframe.capture.registers.layouts import Domain, Memory, State
+from freezeframe.capture.registers.map_forms import counters_for, map_hash_for
 from freezeframe.capture.registers.map_table import (
-    COUNTERS,
     FORMAT_VERSION,
     MAP_SIZE,
     REGISTERS,
@@ -70,7 +69,7 @@ def readers(nic: Nic) -> dict[str, Reader]:
         made[name] = partial(int, value)
     made |= _control(nic)
     made |= _recording(nic)
-    for counter in COUNTERS:
+    for counter in counters_for(nic.profile.form):
         for part, shift in (("lo", 0), ("hi", 32)):
             made[f"snapshot.{counter}.{part}"] = partial(_snapshot, nic, counter, shift)
             made[f"frozen_counters.{counter}.{part}"] = partial(
@@ -168,7 +167,7 @@ def _identity(nic: Nic) -> dict[str, int]:
     return {
         "id.magic": _MAGIC,
         "id.format": FORMAT_VERSION[0] << 16 | FORMAT_VERSION[1],
-        "id.map_hash": map_hash_for(profile.link_lanes),
+        "id.map_hash": map_hash_for(profile.form),
         "id.build_hash": profile.digest,
         "id.boot_nonce": identity.nonce,
         "id.devices": packed(
@@ -185,7 +184,7 @@ def _identity(nic: Nic) -> dict[str, int]:
         "id.clk_bus": profile.clocks_bus_hz,
         "id.clk_link": profile.clocks_link_hz,
         "id.sampler_depth": profile.trace_sampler_depth,
-        "id.counters": packed("id.counters", count=len(COUNTERS), width=COUNTER_W),
+        "id.counters": packed("id.counters", count=len(counters_for(profile.form)), width=COUNTER_W),
         "id.flows": packed("id.flows", count=profile.flows_count, credit_w=profile.credit_w),
         "id.tx_fifo": profile.fifo_tx_words,
         "id.rx_fifo": profile.fifo_rx_words,

@@ -14,9 +14,9 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from freezeframe.capture.registers.lane_maps import registers_for
 from freezeframe.capture.registers.layout import RegisterInfo, WindowInfo
 from freezeframe.capture.registers.layouts import MEMORY_NAMES, State
+from freezeframe.capture.registers.map_forms import Form, registers_for
 from freezeframe.capture.registers.map_table import WINDOWS
 from freezeframe.emulator.bank import Bank
 from freezeframe.emulator.nic import Nic
@@ -45,7 +45,7 @@ class RegisterFile:
         self.nic = nic
         self.bus_errors = 0
         self.bus_error_addr = 0
-        self._places = _places(nic.profile.link_lanes)
+        self._places = _places(nic.profile.form)
         self._kept = {
             offset: sum(field.reset << field.lsb for field in place.register.fields)
             for offset, place in self._places.items()
@@ -141,10 +141,10 @@ class RegisterFile:
 
 
 @cache
-def _places(lanes: int) -> dict[int, _Place]:
-    """Return every register address of the map of a card with so many lanes."""
+def _places(form: Form) -> dict[int, _Place]:
+    """Return every register address of the map of a card of that form."""
     places = {}
-    for info in registers_for(lanes):
+    for info in registers_for(form):
         bits = 0
         for field in info.fields:
             bits |= field.mask

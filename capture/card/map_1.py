@@ -18,9 +18,14 @@ from freezeframe.capture.card.reading import read_card
 from freezeframe.capture.card.roles import Roles, roles_of
 from freezeframe.capture.errors import DeviceUnknownError, InputError
 from freezeframe.capture.registers.identity import Identity
-from freezeframe.capture.registers.lane_maps import known_maps, lanes_of_maps, registers_for
 from freezeframe.capture.registers.layouts import CAUSE_NAMES, DOMAIN_NAMES, MEMORY_NAMES
-from freezeframe.capture.registers.map_table import COUNTERS, MAP_HASH
+from freezeframe.capture.registers.map_forms import (
+    counters_for,
+    known_forms,
+    known_maps,
+    registers_for,
+)
+from freezeframe.capture.registers.map_table import MAP_HASH
 from freezeframe.capture.registers.names import MAP_1
 from freezeframe.capture.registers.register_map import CounterInfo, RegisterMap
 
@@ -79,16 +84,17 @@ def check_map_1(card: ElaboratedCard, where: str) -> Roles:
     Raises:
         InputError: they are not; the first that differs is named.
     """
-    if card.said.card.map_hash not in lanes_of_maps():
+    if card.said.card.map_hash not in known_forms():
         raise InputError(
             f"{where}: map_hash {card.said.card.map_hash:#010x} is no form of map 1; this program knows {known_maps()}"
         )
     roles = roles_of(card)
+    counters = counters_for(roles.form)
     for what, has, room in (
         ("taps", len(card.taps), len(_TAPS)),
         ("clocks", len(card.clocks), len(DOMAIN_NAMES)),
         ("causes", len(card.causes), len(CAUSE_NAMES)),
-        ("counters", len(card.counters), len(COUNTERS)),
+        ("counters", len(card.counters), len(counters)),
     ):
         if has != room:
             raise InputError(f"{where}: has {has} {what}, and map 1 has {room}; name each of them")
@@ -109,7 +115,8 @@ def check_map_1(card: ElaboratedCard, where: str) -> Roles:
 @cache
 def register_map_of(card: ElaboratedCard) -> RegisterMap:
     """Return the registers of map 1 under the names of a card."""
-    counters = dict(zip(COUNTERS, (name for name, _ in card.counters), strict=True))
+    form = roles_of(card).form
+    counters = dict(zip(counters_for(form), (name for name, _ in card.counters), strict=True))
     taps = dict(zip(_TAPS, (tap.name for tap in card.taps), strict=True))
 
     def renamed(name: str) -> str:
@@ -123,10 +130,7 @@ def register_map_of(card: ElaboratedCard) -> RegisterMap:
         for window in MAP_1.windows
     ]
     return RegisterMap(
-        [
-            replace(register, name=renamed(register.name))
-            for register in registers_for(roles_of(card).lanes)
-        ],
+        [replace(register, name=renamed(register.name)) for register in registers_for(form)],
         windows,
         {name: CounterInfo(counter.unit, counter.doc) for name, counter in card.counters},
         MAP_1.size_B,

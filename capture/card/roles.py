@@ -15,8 +15,8 @@ from typing import get_args
 from freezeframe.capture.card.elaborated import LOG, ElaboratedCard
 from freezeframe.capture.card.tables import Means, Stretch
 from freezeframe.capture.errors import InputError
-from freezeframe.capture.registers.lane_maps import LANES, lanes_of_maps
 from freezeframe.capture.registers.layouts import DOMAIN_NAMES
+from freezeframe.capture.registers.map_forms import EXAMPLE, known_forms
 
 EVENT_LOG = LOG
 """Name of the memory of events, on every card that has one."""
@@ -52,7 +52,7 @@ class Roles:
         tx: on which the card sends; rx: on which it receives.
         taps: in the order of their memories; memories: these and the event log.
         means: what each cause of the file means.
-        lanes: that its link is bonded from, by its map.
+        form: what its devices have, by their map.
     """
 
     def __init__(self, card: ElaboratedCard) -> None:
@@ -60,7 +60,7 @@ class Roles:
         self.taps: tuple[str, ...] = tuple(tap.name for tap in card.taps)
         self.memories: tuple[str, ...] = tuple(recorder.name for recorder in card.recorders)
         self.tx, self.rx = _ways(card)
-        self.lanes = lanes_of_maps().get(card.said.card.map_hash, LANES)
+        self.form = known_forms().get(card.said.card.map_hash, EXAMPLE)
         self._counters: dict[tuple[str, str], str] = {}
         for name, counter in card.counters:
             for key in ((counter.counts or counter.means, tap) for tap in (counter.tap, "")):
@@ -77,6 +77,11 @@ class Roles:
         self.domain_of = {tap.name: DOMAIN_NAMES[tap.clock.number] for tap in card.taps} | {
             EVENT_LOG: DOMAIN_NAMES[0]
         }
+
+    @property
+    def lanes(self) -> int:
+        """Lanes that the link is bonded from."""
+        return self.form.lanes
 
     @property
     def ways(self) -> tuple[Way, Way]:

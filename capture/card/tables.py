@@ -166,7 +166,7 @@ Means = Annotated[
         "overflow", "underflow", "lane-underflow", "no-credit", "blocked-cycles", "peer",
         "credits-sent", "credits-taken", "credits-refused", "idles-inserted", "idles-removed",
         "work-posted", "work-told", "host-called", "bus-cycles", "bus-data-cycles",
-        "bus-wait-cycles", "bus-retries", "bus-disconnects", "events-lost",
+        "bus-wait-cycles", "bus-retries", "bus-disconnects", "events-lost", "access-refused",
     ],
     Meta(description="what a wire of the card tells, for the analyses that ask for it"),
 ]  # fmt: skip

@@ -18,7 +18,7 @@ from freezeframe.capture.card.roles import Roles, roles_of
 from freezeframe.capture.errors import BusError, DeviceUnknownError, InputError, TargetError
 from freezeframe.capture.registers import names
 from freezeframe.capture.registers.identity import IDENTITY_REGISTERS, MAGIC, Identity
-from freezeframe.capture.registers.lane_maps import known_maps, lanes_of_maps
+from freezeframe.capture.registers.map_forms import known_forms, known_maps
 from freezeframe.capture.registers.map_table import FORMAT_VERSION
 from freezeframe.capture.registers.register_map import RegisterMap
 from freezeframe.capture.targets.base import Target, Words
@@ -429,7 +429,7 @@ def _identify(
             f"program knows {FORMAT_VERSION[0]}.{FORMAT_VERSION[1]}: use "
             + ("an older release of Freezeframe" if older else "a newer release of Freezeframe")
         )
-    if identity.map_hash not in lanes_of_maps():
+    if identity.map_hash not in known_forms():
         raise DeviceUnknownError(
             f"{where} has register map {identity.map_hash:08x}; this program knows {known_maps()}: "
             "use the Freezeframe release that the device was built with"

@@ -23,6 +23,7 @@ from freezeframe.emulator.faults.together import Together
 from freezeframe.emulator.faults.word_duplicated import WordDuplicated
 from freezeframe.emulator.faults.word_omitted import WordOmitted
 from freezeframe.emulator.faults.wrap_unhandled import WrapUnhandled
+from freezeframe.emulator.faults.write_outside_region import WriteOutsideRegion
 from freezeframe.emulator.open_world.table import ENTRIES, make_unlisted
 
 FAULTS: dict[str, type[Fault]] = {
@@ -50,22 +51,27 @@ FAULTS: dict[str, type[Fault]] = {
     )
 }
 
+PART_FAULTS: dict[str, type[Fault]] = {fault.name: fault for fault in (WriteOutsideRegion,)}
+"""Faults of a part that not every card has; a profile without it refuses them."""
+
 
 def make_fault(name: str) -> Fault:
     """Return a fault by its name, or several in one by their names joined with ``+``, the first to strike first.
 
-    One of the open world (docs/open-world-faults.md) comes alone.
+    One of the open world (docs/open-world-faults.md) comes alone, and so does one of `PART_FAULTS`.
 
     Raises:
         InputError: there is none of a name (the message lists them), or one is given twice or beside "none".
     """
     if name in ENTRIES:
         return make_unlisted(name)
+    if name in PART_FAULTS:
+        return PART_FAULTS[name]()
     names = name.split("+")
     for each in names:
         if each not in FAULTS:
             raise InputError(
-                f"fault {each!r} does not exist; there are {', '.join(FAULTS)}, "
+                f"fault {each!r} does not exist; there are {', '.join((*FAULTS, *PART_FAULTS))}, "
                 f"and alone the {len(ENTRIES)} of docs/open-world-faults.md"
             )
         if names.count(each) > 1 or (each == "none" and len(names) > 1):

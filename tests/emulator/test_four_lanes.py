@@ -123,8 +123,8 @@ def test_a_lane_that_ran_empty_has_its_share_repeated_and_the_third_lane_has_a_r
     [
         (
             'extends = "forth"\n[link]\nlanes = 4\n',
-            r"mine\.toml:3: link\.lanes = 4, and the card forth has map_hash 0x01b120fd, that of 2; a card of 4 "
-            r"lanes has 0x20a26bd1",
+            r"mine\.toml:3: link\.lanes = 4, and the card forth has map_hash 0x01b120fd, that of 2 lanes "
+            r"without regions; 4 lanes without regions have 0x20a26bd1",
         ),
         ('extends = "forth-x4"\ncard = "forth"\n', r"forth-x4\.toml:\d+: link\.lanes = 4, and the"),
         (

@@ -26,8 +26,8 @@ def test_forth_holds_the_numbers_of_the_paper() -> None:
     assert (forth.trace_tap_depth, forth.fifo_tx_words, forth.fifo_rx_words) == (2048, 1024, 2048)
     assert (forth.credit_w, forth.credit_share_words) == (13, 1024)
     assert profile_names() == [
-        "forth", "forth-coarse", "forth-combining", "forth-fine", "forth-pci66", "forth-uncombined",
-        "forth-x4",
+        "forth", "forth-coarse", "forth-combining", "forth-fine", "forth-pci66", "forth-regions",
+        "forth-uncombined", "forth-x4",
     ]  # fmt: skip
 
 

@@ -14,7 +14,7 @@ from freezeframe.capture.card.reading import parse_card
 from freezeframe.capture.card.roles import roles_of
 from freezeframe.capture.card.shipped import shipped_cards
 from freezeframe.capture.errors import InputError
-from freezeframe.capture.registers.lane_maps import LANE_COUNTS, map_hash_for, registers_for
+from freezeframe.capture.registers.map_forms import LANE_COUNTS, Form, map_hash_for, registers_for
 from freezeframe.capture.registers.map_table import MAP_HASH
 from freezeframe.capture.registers.names import MAP_1
 
@@ -30,21 +30,21 @@ def test_the_hash_of_more_lanes_is_that_of_the_generated_text_with_longer_arrays
     text = GENERATED.read_text("ascii")
     longer = re.sub(r"(?m)^(\S+ frozen\.lane\.\w+ )\[2\*16\]", rf"\1[{lanes}*16]", text)
     assert longer.count(f"[{lanes}*16]") - text.count(f"[{lanes}*16]") in (0, 4)
-    assert map_hash_for(lanes) == int(hashlib.sha256(longer.encode()).hexdigest()[:8], 16)
+    assert map_hash_for(Form(lanes)) == int(hashlib.sha256(longer.encode()).hexdigest()[:8], 16)
 
 
 def test_two_lanes_are_the_map_itself() -> None:
-    assert map_hash_for(2) == MAP_HASH
-    assert registers_for(2) == tuple(MAP_1.registers)
+    assert map_hash_for(Form()) == MAP_HASH
+    assert registers_for(Form()) == tuple(MAP_1.registers)
     with pytest.raises(ValueError, match="3 lanes; a link has 2, 4, 8"):
-        registers_for(3)
+        registers_for(Form(3))
 
 
 @pytest.mark.parametrize("lanes", LANE_COUNTS)
 def test_no_two_registers_of_a_longer_map_stand_at_one_address(lanes: int) -> None:
     places = [
         register.address + step
-        for register in registers_for(lanes)
+        for register in registers_for(Form(lanes))
         for step in _steps(register.dims)
     ]
     assert len(places) == len(set(places))
@@ -58,7 +58,7 @@ def _steps(dims: tuple[tuple[int, int], ...]) -> list[int]:
 
 
 def test_a_device_of_four_lanes_is_known_as_the_card_of_four_lanes() -> None:
-    found = card_of_map(map_hash_for(4))
+    found = card_of_map(map_hash_for(Form(4)))
     assert (found.card.name, roles_of(found.card).lanes) == ("forth-x4", 4)
     mine = register_map_of(found.card)
     assert mine.offset("frozen.lane.comma_phase", 3) == 0x460 + 3 * 0x10 + 0xC
