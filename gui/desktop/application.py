@@ -14,7 +14,6 @@ from PyQt6 import sip
 from PyQt6.QtCore import QTimer
 from PyQt6.QtWidgets import QApplication
 
-from freezeframe.analyzers import explain  # noqa: F401 - as numba
 from freezeframe.capture.errors import FreezeframeError
 from freezeframe.decoders.trace import decode  # noqa: F401 - as numba
 from freezeframe.gui.desktop.options import DesktopOptions
@@ -77,8 +76,8 @@ def prepare_process() -> None:
     # Threads of workers hold the interpreter for at most so long while the window wants it.
     sys.setswitchinterval(0.001)
     # A full collection, in whichever thread, holds the interpreter: 40 to 80 ms where it passes over the
-    # 100,000 objects of the modules loaded here, which stay for ever; 10 to 25 ms without them.
-    gc.collect()
+    # 100,000 objects of the modules loaded here, which stay for ever; 10 to 25 ms without them. None is made
+    # for it: what little garbage loading has left is not worth a sixth of a second before the window.
     gc.freeze()
 
 

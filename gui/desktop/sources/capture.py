@@ -1,29 +1,26 @@
-"""Opening a capture folder: the recording first, then what went wrong, then each analysis."""
+"""Opening a capture folder: the recording first; `explained` goes on with what went wrong, and each analysis."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
 
-from freezeframe.analyzers.card.view import run_analysis
-from freezeframe.analyzers.explain import explain
-from freezeframe.analyzers.registry import AnalysisRegistry, load_analyses
-from freezeframe.analyzers.view import CaptureView
+from freezeframe.analyzers.registry import AnalysisRegistry
 from freezeframe.analyzers.wall_clock import wall_clock_of
-from freezeframe.capture.errors import CaptureFormatError, FreezeframeError
+from freezeframe.capture.code import code
+from freezeframe.capture.errors import CaptureFormatError
 from freezeframe.capture.folder import CaptureFolder
 from freezeframe.capture.folder.card_folder import CardFolder
 from freezeframe.decoders.trace.decode import Trace, decode_capture
 from freezeframe.gui.desktop.progress import Progress
-from freezeframe.gui.desktop.sources.analysis_tables import result_tables
 from freezeframe.gui.desktop.sources.opened import Opened, Part, Table
 from freezeframe.gui.moments import first_freeze
 from freezeframe.gui.text import folder_title
-from freezeframe.gui.tracks.analysis import result_tracks
-from freezeframe.gui.tracks.recording import finding_track, recording_tracks
+from freezeframe.gui.tracks.recording import recording_tracks
+
+_go_on = code("freezeframe.gui.desktop.sources.explained:go_on")  # not of the first picture
 
 _DOCS = {
     "packets": "packets as they crossed each tap",
@@ -72,9 +69,7 @@ def load_capture(
     )
     opened.absorb(Part(tracks=list(recording_tracks(key, name, folder, trace))))
     progress.give(opened)
-    progress.give(_explained(key, name, folder, progress))
-    for found in _analyses(key, name, folder, trace, registry, progress):
-        progress.give(found)
+    _go_on(opened, progress, registry)
     return opened
 
 
@@ -129,42 +124,3 @@ def facts_of(folder: CaptureFolder | CardFolder) -> dict[str, str]:
         )
         facts[f"device {device.name}"] = memories
     return facts
-
-
-def _explained(key: str, name: str, folder: CaptureFolder, progress: Progress) -> Part:
-    progress.report(0, 0, "explaining")
-    explanation = explain(folder)
-    progress.check()
-    findings = list(explanation.findings)
-    return Part(
-        tracks=[(finding_track(key, name, findings), None)],
-        findings=findings,
-        remarks=list(explanation.notes),
-    )
-
-
-def _analyses(
-    key: str,
-    name: str,
-    folder: CaptureFolder,
-    trace: Trace,
-    registry: AnalysisRegistry | None,
-    progress: Progress,
-) -> Iterator[Part]:
-    """Run every analysis; one that fails is a remark and stops none of the others."""
-    known = load_analyses() if registry is None else registry
-    view = CaptureView(folder, trace=trace)
-    yield Part(remarks=[f"analysis {n} does not load: {why}" for n, why in known.broken.items()])
-    for number, analysis in enumerate(known.analyses.values()):
-        progress.report(number, len(known.analyses), f"analysis {analysis.id}")
-        try:
-            result = run_analysis(analysis, view)
-        except FreezeframeError as error:
-            yield Part(remarks=[f"analysis {analysis.id}: {error}"])
-            continue
-        yield Part(
-            tables=list(result_tables(result)),
-            tracks=list(result_tracks(key, name, result)),
-            analyses=[result],
-            remarks=[f"{analysis.id}: {note}" for note in result.notes],
-        )
