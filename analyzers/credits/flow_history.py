@@ -111,7 +111,7 @@ def counted_history(view: CaptureView, account: FlowAccount) -> FlowHistory | No
     modulus = account.modulus
     if log is None or log.gaps or stream is None or stream.breaks or not stream.packets:
         return None
-    crossing_ps = _crossing_ps(view, stream, log)
+    crossing_ps = _crossing_ps(view, stream, log, wide=True)
     if modulus is None or account.sent is None or crossing_ps is None:
         return None
     every = departures(view, account.sender)
@@ -137,7 +137,8 @@ def _counted_back(
         return None
     if not _books_fit(view, account.sender):
         return None  # what is counted back from them would be off by as much
-    own = _left_since(view, account, last, len(stream) - last.position + since)
+    left = len(stream) - last.position + since
+    own = left if _alone(view, account) else _left_since(view, account, last, left)
     if own is None:
         return None
     before = sum(departure.words for departure in every[:-1] if departure.flow == account.flow)
@@ -152,6 +153,14 @@ def _books_fit(view: CaptureView, sender: str) -> bool:
     sent = [view.value(sender, "frozen_flow.words_sent", flow) for flow in flows]
     known = [words for words in sent if words is not None]
     return crossed is None or len(known) < len(sent) or (sum(known) - crossed) % _COUNTER == 0
+
+
+def _alone(view: CaptureView, account: FlowAccount) -> bool:
+    """Tell whether no other flow of a sender ever sent a word: then all that left was this flow's."""
+    device = view.device(account.sender)
+    flows = range(device.identity.flows_count if device is not None else 0)
+    others = (flow for flow in flows if flow != account.flow)
+    return all(view.value(account.sender, "frozen_flow.words_sent", flow) == 0 for flow in others)
 
 
 def _words_since(view: CaptureView, sender: str) -> int | None:
@@ -210,6 +219,10 @@ def _starts(
         known = departure.t_ps + crossing_ps <= int(log.t_ps[-1])
         if n and known and not _uncertain(log, taken, n - 1):
             credited = int(taken.freed[n - 1])
+            first = int(np.searchsorted(taken.t_ps, departure.t_ps - crossing_ps))
+            before = int(taken.freed[first - 1]) if first else 0
+            if first + 1 < n and (sent < before) != (sent < credited):
+                continue  # of several credits any may have been the last: across the wrap or not
             outstanding = (base + gone - credited) % modulus
             starts.append(
                 Start(departure, sent, credited, outstanding, int(taken.positions[n - 1]))
@@ -219,13 +232,20 @@ def _starts(
     return tuple(starts)
 
 
-def _crossing_ps(view: CaptureView, stream: Stream, log: EventLog) -> int | None:
-    """Return how far apart an event and the word that follows from it may seem; None where no times order them."""
+def _crossing_ps(
+    view: CaptureView, stream: Stream, log: EventLog, *, wide: bool = False
+) -> int | None:
+    """Return how far apart an event and the word that follows from it may seem; None where no times order them.
+
+    Times that are known less well than by half of what the crossing takes order nothing, unless ``wide``.
+    """
     if not len(stream) or not len(log):
         return None
     crossing_ps = view.cycles_ps(stream.device, bus=_CROSSING_BUS, link=_CROSSING_LINK)
     uncertain = stream.t_unc_ps, log.t_unc_ps
-    if any(int(each.min()) < 0 or int(each.max()) > crossing_ps // 2 for each in uncertain):
+    if any(int(each.min()) < 0 for each in uncertain):
+        return None
+    if not wide and any(int(each.max()) > crossing_ps // 2 for each in uncertain):
         return None
     return crossing_ps + sum(int(each.max()) for each in uncertain)
 

@@ -25,6 +25,7 @@ import numpy.typing as npt
 
 from freezeframe.analyzers.contract import Evidence, Finding, Ground, Row
 from freezeframe.analyzers.credits.ledger import FlowAccount, freed_of
+from freezeframe.analyzers.diagnosis.withheld import withheld_credits
 from freezeframe.analyzers.evidence import cause_evidence
 from freezeframe.analyzers.facts import RECEIVER_FIFO, Facts
 from freezeframe.analyzers.streams import EventLog
@@ -192,9 +193,12 @@ def coarse_credits(facts: Facts) -> Iterator[Finding]:
         unhurried = _unhurried(facts, account, lumps)
         needed = _waits_needed(lumps, account.limit, _longest(facts, account))
         by_size = needed is not None and len(empty) >= needed
+        # By its own unit each of these was due earlier, on a free line.
+        held = [x for x in withheld_credits(facts, account) if 2 * x >= account.limit]
+        by_unit = bool(waits) and len(held) >= _LUMPS
         # What a wait was for is not known where the FIFO's level then is not: the credits themselves must tell.
-        if by_size or _by_habit(facts, account, lumps, unhurried, empty or waits):
-            yield _finding(facts, account, lumps, empty or waits, unhurried)
+        if by_size or by_unit or _by_habit(facts, account, lumps, unhurried, empty or waits):
+            yield _finding(facts, account, lumps, empty or waits, unhurried, len(held))
 
 
 def _by_habit(
@@ -368,6 +372,7 @@ def _finding(
     lumps: npt.NDArray[np.int64],
     waits: list[_Wait],
     unhurried: tuple[int, ...],
+    held: int,
 ) -> Finding:
     log = facts.view.logs[account.receiver]
     sender_log = facts.view.logs[account.sender]
@@ -399,6 +404,8 @@ def _finding(
         if unhurried
         else ""
     )
+    if held:
+        from_free += f" {held} of them were due before by its unit, and left a free line only with a later word."
     unit = "" if account.credit_unit is None else f"; its register says {account.credit_unit}"
     return Finding(
         diagnosis=CREDIT_TOO_COARSE,

@@ -197,8 +197,10 @@ def _lost_in_banks(facts: Facts, account: FlowAccount) -> Stall | None:
     return Stall(account, "lost", True, cause_ps, None, text, _bank_rows(facts, account))
 
 
-def _none_moved(facts: Facts, account: FlowAccount, since_ps: int) -> bool:
-    """Return whether the receiver's last tap shows that nothing of a flow left its FIFO since a time."""
+def _none_moved(
+    facts: Facts, account: FlowAccount, since_ps: int, until_ps: int | None = None
+) -> bool:
+    """Return whether the receiver's last tap shows that nothing of a flow left its FIFO since a time, or until one."""
     tap = facts.view.roles.rx.exit
     stream = facts.view.stream(account.receiver, tap)
     if stream is None or stream.breaks or bool((stream.t_unc_ps < 0).any()):
@@ -211,8 +213,11 @@ def _none_moved(facts: Facts, account: FlowAccount, since_ps: int) -> bool:
         return False
     if memory.wrapped and (not len(stream) or int(stream.t_ps[0]) > since_ps):
         return False
+    if until_ps is not None and stream.end_ps < until_ps:
+        return False
     return all(
         int(stream.t_ps[packet.end - 1]) <= since_ps
+        or (until_ps is not None and int(stream.t_ps[packet.start]) > until_ps)
         for packet in stream.packets
         if packet.flow == account.flow or packet.header_ok is not True
     )
@@ -308,7 +313,25 @@ def _receiver_was_slow(facts: Facts, account: FlowAccount, cause_ps: int | None)
         resumed = account.sent_credits.t_ps > cause_ps - flight
         if resumed.any():
             return start + "freed nothing for that long; its next credits are in the log: healthy."
+        if _freed_later(facts, account, cause_ps - flight):
+            return f"{start}freed nothing for that long, and all of it before the freeze: healthy."
     return None
+
+
+def _freed_later(facts: Facts, account: FlowAccount, due_ps: int) -> bool:
+    """Return whether the receiver had freed nothing of what was waited for by then, and all of it by the freeze."""
+    stalled = facts.view.value(account.sender, "frozen.stalled_flows")
+    if stalled is None or account.flow >= SAID_FLOWS or stalled >> account.flow & 1:
+        return False
+    if account.credited is None or account.credited != account.freed or account.waiting != 0:
+        return False
+    log = facts.view.flow_log(account.sender)
+    begins = [] if log is None else log.select("PRESSURE", "begin", flow=account.flow).tolist()
+    if log is None or not begins:
+        return False
+    # The words that it waited for were on their way to the receiver when the wait began.
+    since_ps = int(log.t_ps[begins[-1]])
+    return since_ps < due_ps and _none_moved(facts, account, since_ps, due_ps)
 
 
 _LEVEL_LATE_WORDS = 8  # of a level that words move through

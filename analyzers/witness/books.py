@@ -21,6 +21,7 @@ from freezeframe.analyzers.facts import (
     doubt_ps,
     flight_ps,
 )
+from freezeframe.analyzers.streams import EventLog
 from freezeframe.analyzers.witness.bound import Bound
 from freezeframe.analyzers.witness.vocabulary import Reading, silent
 from freezeframe.capture.registers.layouts import Kind
@@ -55,14 +56,15 @@ def _credits(bound: Bound) -> Reading:
     if log is None or since_ps is None or not len(mine.sent_credits):
         return silent(f"{mine.receiver}'s log does not hold every credit it sent")
     for account in (mine, *_accounts(bound)):
-        others = _never_sent(account, since_ps)
+        others = never_sent(facts, account, log, since_ps)
         if others:
             return Reading(
                 "others",
                 f"{account.sender} took a credit of flow {account.flow} that tells {others[0]} freed, and none was "
                 "sent so",
             )
-    taken = int((mine.taken_credits.t_ps >= since_ps).sum())
+    recent = mine.taken_credits.freed[mine.taken_credits.t_ps >= since_ps]
+    taken = int(np.isin(recent, mine.sent_credits.freed).sum())
     if not taken:
         return silent(
             f"{mine.sender} took no credit of that flow that {mine.receiver}'s log may hold"
@@ -82,10 +84,21 @@ def _known_since(facts: Facts, account: FlowAccount) -> int | None:
     return begin_ps + flight + doubt if covers(facts, account.receiver, begin_ps) else None
 
 
-def _never_sent(account: FlowAccount, since_ps: int) -> list[int]:
-    taken = account.taken_credits
-    recent = taken.freed[taken.t_ps >= since_ps]
-    return sorted({*recent.tolist()} - {*account.sent_credits.freed.tolist()})
+def never_sent(facts: Facts, account: FlowAccount, log: EventLog, since_ps: int) -> list[int]:
+    """Return what credits tell that were taken and do not stand in the receiver's log, though it went on after them.
+
+    It did where a later one of the flow stands in it, or an event of a later time.
+    """
+    taken, sent = account.taken_credits, {*account.sent_credits.freed.tolist()}
+    doubt = doubt_ps(facts, account)
+    until_ps = -(1 << 62) if doubt is None or not len(log) else int(log.t_ps[-1]) - doubt
+    stand = [freed in sent for freed in taken.freed.tolist()]
+    last = max((at for at, stands in enumerate(stand) if stands), default=-1)
+    return sorted(
+        int(taken.freed[at])
+        for at, stands in enumerate(stand)
+        if not stands and taken.t_ps[at] >= since_ps and (at < last or taken.t_ps[at] <= until_ps)
+    )
 
 
 def _waiting(bound: Bound) -> Reading:

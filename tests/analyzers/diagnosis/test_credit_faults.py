@@ -134,6 +134,20 @@ def test_the_freeze_banks_remember_lost_credits_when_the_logs_do_not(explained: 
     assert said(finding) == ("credit-lost", "B", None, "A->B", 2, None, None)
 
 
+def test_a_wait_that_the_receiver_ended_after_both_logs_had_closed_is_healthy(
+    explained: Explain,
+) -> None:
+    pair = waiting(0, 0, credited=1600, reported=1600)
+    pair.credit(T0, 64, flow=5)  # how long a credit takes
+    assert explained(pair).findings != []  # it waits still, and was credited all
+    pair.set("A", "frozen.stalled_flows", value=0)
+    result = explained(pair)
+    assert result.findings == []
+    assert "B freed nothing for that long, and all of it before the freeze" in " ".join(
+        result.stalls
+    )
+
+
 def test_a_host_that_stopped_receiving_is_healthy(explained: Explain) -> None:
     pair = waiting(9, 9, freed=576, reported=576)
     pair.set("B", "frozen.rx_level", value=1024)

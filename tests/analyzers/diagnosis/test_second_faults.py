@@ -16,7 +16,7 @@ from freezeframe.analyzers.view import CaptureView
 from freezeframe.capture.folder import CaptureFolder
 from freezeframe.capture.recorder.pull import pull
 from freezeframe.emulator.target import EmulatorTarget
-from tests.analyzers.bench_pair import Pair, words_of
+from tests.analyzers.bench_pair import BUS_PS, Pair, words_of
 from tests.analyzers.conftest import Explain, View
 from tests.analyzers.damage import alter, lag, omit
 from tests.analyzers.diagnosis.test_credit_faults import T0, US, across_the_wrap, sending
@@ -197,6 +197,43 @@ def test_a_lump_over_a_loss_of_the_log_says_nothing(explained: Explain) -> None:
     assert explained(pair).findings == []
 
 
+def by_pairs(first: bool, after_ps: int) -> Pair:
+    """Return a pair whose B, of unit 2, tells both packets of a pair with the second, and the first as well or not."""
+    pair = Pair(credit_unit=2, causes=HOST)
+    pair.send(flow=1, length=40)  # longer than what is told at once: that alone says nothing
+    for _ in range(8):
+        pair.send(flow=2, length=3)
+    for number in range(1, 9):
+        pair.crossings[number].lag_ps += 5 * number * US
+    pair.write_times()
+    pair.event("B", pair.times[1, "rx_deq"] - 9 * US, "STATE", "tx_link", IDLE, 0, TX_LINK)
+    for number in range(1, 9):
+        freed = 6 * number
+        if first or not number % 2:
+            pair.credit(pair.times[number, "rx_deq"] + 6 * BUS_PS + after_ps, freed, flow=2)
+        pair.event("A", pair.times[number, "rx_deq"] + 4 * US, "PRESSURE", "begin", 0, 2)
+    pair.account("A", 2, sent=48, credited=48, limit=16, received=48, freed=48, reported=48)
+    pair.set("B", "frozen_flow.words_received", 2, value=48)
+    return pair
+
+
+@pytest.mark.parametrize(
+    ("first", "after_ps", "named"),
+    [(False, 100_000, True), (True, 100_000, False), (False, 3 * US, False)],
+    ids=["with the next packet", "each at once", "late, with no packet"],
+)
+def test_credits_due_by_the_unit_of_the_card_that_leave_only_with_the_next_packet_are_too_coarse(
+    explained: Explain, first: bool, after_ps: int, named: bool
+) -> None:
+    findings = explained(by_pairs(first, after_ps)).findings
+    assert [finding.diagnosis for finding in findings] == ["credit-too-coarse"] * named
+    if named:
+        text = " ".join(piece.text for piece in findings[0].evidence)
+        assert (
+            "3 of them were due before by its unit, and left a free line only with a later" in text
+        )
+
+
 # -- interrupt-storm -------------------------------------------------------------------------------
 
 
@@ -299,6 +336,19 @@ def test_words_that_left_later_and_are_not_known_leave_no_count(viewed: View) ->
         a for a in run_analyzer(CreditLedger(), [view]) if a.flow == 1 and a.sender == "A"
     ]
     assert counted_history(view, account) is None
+
+
+def test_words_that_left_later_are_of_the_one_flow_that_ever_sent(viewed: View) -> None:
+    pair = never_waited(3000, after=200)
+    for flow in range(8):
+        pair.set("A", "frozen_flow.words_sent", flow, value=50_200 * (flow == 1))
+    view = viewed(pair)
+    (account,) = [
+        a for a in run_analyzer(CreditLedger(), [view]) if a.flow == 1 and a.sender == "A"
+    ]
+    history = counted_history(view, account)
+    assert history is not None
+    assert [start.outstanding for start in history.starts] == [900, 900, 900, 1200, 1500, 1800]
 
 
 def test_an_excess_of_a_sender_that_never_waited_is_too_much_optimism(explained: Explain) -> None:

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from freezeframe.analyzers.contract import Finding
+from freezeframe.analyzers.facts import Facts
+from freezeframe.analyzers.witness.books import never_sent
 from tests.analyzers.bench_pair import Pair
-from tests.analyzers.conftest import Explain
+from tests.analyzers.conftest import Explain, View
 from tests.analyzers.diagnosis.test_credit_faults import T0, US, waiting
 from tests.analyzers.diagnosis.test_further_faults import resumed_wrongly
 
@@ -26,6 +30,20 @@ def test_credits_of_a_flow_that_arrive_under_another_ones_number_are_not_lost(
     finding = explained(pair).findings[0]
     assert (finding.diagnosis, finding.candidates[0]) == ("undetermined", "credit-lost")
     assert "Against it: A took a credit of flow 3 that tells 640 freed" in finding.text
+
+
+def test_a_credit_that_was_taken_when_the_other_log_may_have_closed_contradicts_nothing(
+    viewed: View,
+) -> None:
+    pair = waiting(0, 0)
+    pair.credit(T0, 64, flow=5)
+    pair.event("A", T0 + US, "CREDIT", "taken", 4 | 5 << 8 | 77 << 16 | 1 << 15, 5, 3)
+    facts = Facts(viewed(pair))
+    (account,) = [a for a in facts.accounts if (a.sender, a.flow) == ("A", 5)]
+    log = facts.view.logs["B"]
+    assert never_sent(facts, account, log, 0) == [77]
+    late = replace(account.taken_credits, t_ps=account.taken_credits.t_ps + 1000 * US)
+    assert never_sent(facts, replace(account, taken_credits=late), log, 0) == []
 
 
 @pytest.mark.parametrize(

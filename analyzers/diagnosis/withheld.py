@@ -1,0 +1,80 @@
+"""Credits that a receiver held back although they were due by the unit that its own register states.
+
+A credit is due with a unit freed since the last one, at the latest, and leaves as soon as the line is free. One that
+leaves only with a later word, after a free line had stood ready for long, waited for that word: the card frees by a
+coarser unit than it states. A credit that leaves late with no word freed just before it was merely late.
+
+Source: FORTH paper, section 4.3 (estimate of the free space); docs/formats.md section 3.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+
+from freezeframe.analyzers.credits.ledger import FlowAccount
+from freezeframe.analyzers.facts import Facts
+from freezeframe.analyzers.streams import EventLog, Stream
+from freezeframe.capture.registers.layouts import STATE_VALUE_NEW_MASK, MachineState
+
+_FREE = (MachineState.IDLE, MachineState.WAIT_CREDIT)
+_CROSSING_BUS, _CROSSING_LINK = (
+    6,
+    4,
+)  # from the word that makes a credit due to its event, on a free line
+
+
+def withheld_credits(facts: Facts, account: FlowAccount) -> tuple[int, ...]:
+    """Return how many words each such credit states more than the one before, as far as words and events are known.
+
+    Its last tap's words, and the credits and states of its event log, are of one clock, whatever that is to others.
+    """
+    log, view = facts.view.flow_log(account.receiver), facts.view
+    stream = view.stream(account.receiver, view.roles.rx.exit)
+    unit, modulus, sent = account.credit_unit, account.modulus, account.sent_credits
+    if log is None or log.gaps or stream is None or stream.breaks or not unit or not modulus:
+        return ()
+    if stream.end_ps is None:
+        return ()
+    freed_ps = _freed_ps(stream, account.flow)
+    states, losses = log.select("STATE", "tx_link"), log.select("LOSS")
+    others = log.select("CREDIT", "sent")
+    prompt_ps = 2 * view.cycles_ps(account.receiver, bus=_CROSSING_BUS, link=_CROSSING_LINK)
+    withheld = []
+    for i in range(1, len(sent)):
+        before_ps, left_ps = int(sent.t_ps[i - 1]), int(sent.t_ps[i])
+        lump = int(sent.freed[i] - sent.freed[i - 1]) % modulus
+        first, last = np.searchsorted(freed_ps, [before_ps - prompt_ps, left_ps])
+        # Words freed just before the last credit are stated by it or by this one: the last ones are this one's.
+        words = freed_ps[first:last][-lump:] if lump else freed_ps[:0]
+        between = (losses > sent.positions[i - 1]) & (losses < sent.positions[i])
+        if unit > lump or len(words) < lump or left_ps > stream.end_ps or bool(between.any()):
+            continue
+        free_ps = _free_since(log, states, others, int(sent.positions[i]))
+        if free_ps is None or left_ps - int(words[-1]) > prompt_ps:
+            continue
+        if left_ps - max(int(words[unit - 1]), free_ps) > prompt_ps:
+            withheld.append(lump)
+    return tuple(withheld)
+
+
+def _freed_ps(stream: Stream, flow: int) -> npt.NDArray[np.int64]:
+    """Return when each word of a flow left the FIFO, oldest first; nothing of packets whose flow is not sure."""
+    mine = [
+        stream.t_ps[packet.start : packet.end]
+        for packet in stream.packets
+        if packet.header_ok is True and packet.flow == flow
+    ]
+    return np.concatenate(mine) if mine else np.empty(0, np.int64)
+
+
+def _free_since(
+    log: EventLog, states: npt.NDArray[np.int64], credits: npt.NDArray[np.int64], at: int
+) -> int | None:
+    """Return since when the transmitter had sent neither packet nor credit before an event; None: not known."""
+    last, before = int(np.searchsorted(states, at)) - 1, int(np.searchsorted(credits, at)) - 1
+    if last < 0 or int(log.value[states[last]]) & STATE_VALUE_NEW_MASK not in _FREE:
+        return None
+    while last and int(log.value[states[last - 1]]) & STATE_VALUE_NEW_MASK in _FREE:
+        last -= 1
+    return max(int(log.t_ps[states[last]]), int(log.t_ps[credits[before]]) if before >= 0 else 0)
