@@ -5,6 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated
 
+import typer
+
 from freezeframe.capture.errors import InputError
 from freezeframe.gui.cli.options import ForceOption, JsonOption, argument, option
 from freezeframe.gui.places import refuse_evidence, refuse_taken
@@ -33,6 +35,13 @@ SchedulerOption = Annotated[
         "--scheduler", "ADDRESS", "Run the sweep on a Dask scheduler's machines: tcp://HOST:8786."
     ),
 ]
+LanesOption = Annotated[
+    bool,
+    typer.Option(
+        "--lanes",
+        help="Of a card down to its cycles: where its link's synchronization FIFOs run empty or full.",
+    ),
+]
 PlotOption = Annotated[
     Path | None,
     option("--output", "FILE.svg", "Draw throughput and bound over the first sweep.", short="-o"),
@@ -46,6 +55,7 @@ def run(
     sweep: SweepOption = None,
     output: PlotOption = None,
     scheduler: SchedulerOption = None,
+    lanes: LanesOption = False,
     force: ForceOption = False,
     json: JsonOption = False,
 ) -> None:
@@ -55,7 +65,8 @@ def run(
     simulation, what makes it, and what 1 % of speed of each part is worth. With --set the profile stands
     beside its change. With --sweep there is a line for each point; sweeps use all cores, or the
     machines of a Dask scheduler. A card down to its
-    cycles, such as forth, is run as the emulated pair instead. From a capture, a profile is fitted to it as
+    cycles, such as forth, is run as the emulated pair instead; with --lanes its synchronization FIFOs are run over
+    idle_every, ppm and fill, or what --sweep says. From a capture, a profile is fitted to it as
     calibrate does, and the capture's own messages run through it and its change; gains have 90 % intervals.
 
     \b
@@ -66,12 +77,13 @@ def run(
       freezeframe what-if cim250 --sweep size_B=64..65536 --sweep depth=1,2,3 -o cim250.svg
       freezeframe what-if cim250-both --set M_o_us=1000 --json
       freezeframe what-if forth-coarse --set flows.credit_unit_words=64
+      freezeframe what-if forth --lanes -o lanes.svg
       freezeframe what-if run.ff --set bus_MHz=133
     """
     if scheduler and not sweep:
         raise InputError("--scheduler: one point is run here; add --sweep KEY=A..B")
     if output is not None:
-        if not sweep:
+        if not sweep and not lanes:
             raise InputError("-o: a drawing is made of a sweep; add --sweep KEY=A..B")
         if output.suffix != ".svg":
             raise InputError(f"{output}: a drawing is written as .svg")
@@ -81,6 +93,14 @@ def run(
 
     if profile == "list":
         list_profiles(json=json)
+        return
+    if lanes:
+        if scheduler:
+            raise InputError("--scheduler: a map of lanes is run here")
+        from freezeframe.gui.cli.work.what_if import settings_of
+        from freezeframe.gui.cli.work.what_if_lanes import lanes_map
+
+        lanes_map(profile, settings_of(set_ or []), sweep or [], output, json=json)
         return
     with runnable(profile) as name:
         if sweep:

@@ -16,7 +16,7 @@ from tests.campaign.runs import Job, Run, run_one
 from tests.emulator.reading import Card, freeze
 
 PROFILE = "forth-x4"
-FILL = 4
+FILL = 8
 US = 1_000_000
 
 
@@ -136,8 +136,8 @@ def test_a_lane_that_ran_empty_has_its_share_repeated_and_the_third_lane_has_a_r
             r"mine\.toml:3: link\.lanes = 16; it must be a whole number 2\.\.8",
         ),
         (
-            'extends = "forth-x4"\n[link]\nlane_skew_cycles = 5\n',
-            r"mine\.toml:3: link\.lane_skew_cycles = 5 is more than link\.sync_fill_halves = 4",
+            'extends = "forth-x4"\n[link]\nsync_fill_halves = 2\n',
+            r"forth-x4\.toml:\d+: link\.lane_skew_cycles = 3 is more than link\.sync_fill_halves = 2",
         ),
         (
             'extends = "forth-x4"\n[link]\nlane_skew = 1\n',

@@ -71,7 +71,7 @@ def one_point(name: str, changes: Sequence[str], *, json: bool) -> None:
     Raises:
         InputError: the profile or a setting is wrong.
     """
-    settings = _settings(changes)
+    settings = settings_of(changes)
     file = profile_file(name)
     if not file.by_stages:
         card_points(file, [{}, settings] if settings else [{}], json=json)
@@ -182,7 +182,7 @@ def sweep_points(
         InputError: the profile, a setting or a range is wrong, the scheduler cannot be used, or the drawing cannot be
             written.
     """
-    settings = _settings(changes)
+    settings = settings_of(changes)
     ranges: dict[str, list[Any]] = {}
     for text in sweeps:
         key, _, values = text.partition("=")
@@ -250,7 +250,8 @@ def _draw(name: str, points: list[Point], keys: list[str], output: Path) -> None
     output.write_text(draw_curves(curves, title, keys[0], "MB/s"), encoding="utf-8")
 
 
-def _settings(changes: Sequence[str]) -> dict[str, Any]:
+def settings_of(changes: Sequence[str]) -> dict[str, Any]:
+    """Return what --set says, by its keys; raises InputError for what is no KEY=VALUE."""
     found: dict[str, Any] = {}
     for change in changes:
         key, equals, value = change.partition("=")

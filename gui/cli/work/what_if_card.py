@@ -84,7 +84,12 @@ def _changed(file: ProfileFile, settings: Mapping[str, Any], folder: Path) -> tu
     folder.mkdir()
     path = folder / f"{file.name}.toml"
     path.write_text("\n".join(lines) + "\n", encoding="utf-8")
-    load_profile(str(path))
+    try:
+        load_profile(str(path))
+    except InputError as error:
+        # The file is ours: who typed --set knows the profile.
+        said = str(error).removeprefix(str(path)).lstrip(":0123456789")
+        raise InputError(f"profile {file.name}:{said}" if said != str(error) else said) from None
     return path, workload
 
 
