@@ -5,11 +5,17 @@ A message says where, what, how much, and what to do. Bad wire data never raises
 
 from __future__ import annotations
 
+_LINE_ENDS = {ord(end): repr(end)[1:-1] for end in "\n\r\x0b\x0c\x1c\x1d\x1e\x85\u2028\u2029"}
+
 
 class FreezeframeError(Exception):
     """Root of everything that is reported in one line, without a traceback."""
 
     exit_code = 2
+
+    def __str__(self) -> str:
+        r"""Return one line: a line end that a file or an argument brought into it is shown as ``\n``."""
+        return super().__str__().translate(_LINE_ENDS)
 
     @property
     def lines(self) -> tuple[str, ...]:

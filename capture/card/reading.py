@@ -45,6 +45,10 @@ class Problem:
 class CardError(InputError):
     """A card file that cannot be used; each problem is a line of its own."""
 
+    def __str__(self) -> str:
+        """Return all lines."""
+        return Exception.__str__(self)
+
     @property
     def lines(self) -> tuple[str, ...]:
         """The problems, in the order of the file."""

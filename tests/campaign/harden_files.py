@@ -6,10 +6,15 @@ JSON) and wrong within: values that are no numbers, times that go back, rates, w
 
 from __future__ import annotations
 
+import io
 import json
 import random
 import struct
+import tempfile
+import zipfile
 from collections.abc import Callable, Sequence
+from functools import cache
+from pathlib import Path
 from typing import TypeVar
 
 Mutate = Callable[[bytes], bytes]
@@ -209,3 +214,43 @@ def isf(rng: random.Random, data: bytes, mutate: Mutate) -> bytes:
     for _ in range(rng.choice((0, 1, 1, 3))):
         settings[rng.choice(list(settings))] = rng.choice(_SAID)
     return isf_file(settings, rng.randbytes(count * int(width)))
+
+
+METADATA = (
+    b"[global]\nsigrok version=0.5.2\n\n[device 1]\ncapturefile=logic-1\ntotal probes=2\nsamplerate=1 MHz\n"
+    b"total analog=0\nprobe1=a\nprobe2=b\nunitsize=1\n"
+)
+
+
+@cache
+def scratch() -> tempfile.TemporaryDirectory[str]:
+    memory = Path("/dev/shm")
+    return tempfile.TemporaryDirectory(prefix="harden-", dir=memory if memory.is_dir() else None)
+
+
+def file_of(name: str, data: bytes) -> Path:
+    path = Path(scratch().name) / name
+    path.write_bytes(data)
+    return path
+
+
+def zipped(members: dict[str, bytes]) -> bytes:
+    packed = io.BytesIO()
+    with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, data in members.items():
+            archive.writestr(name, data)
+    return packed.getvalue()
+
+
+def in_archive(rng: random.Random, data: bytes, mutate: Mutate) -> bytes:
+    """Change one member, and pack it again with the right checksum and sizes."""
+    try:
+        with zipfile.ZipFile(io.BytesIO(data)) as archive:
+            members = {name: archive.read(name) for name in archive.namelist()}
+    except Exception:  # the base was itself broken: any archive will do
+        members = {"version": b"2", "metadata": METADATA, "logic-1-1": bytes(range(64))}
+    name = rng.choice(list(members) or ["metadata"])
+    members[name] = mutate(members.get(name, b""))
+    if rng.random() < 0.1:
+        members.pop(rng.choice(list(members)))
+    return zipped(members)

@@ -176,3 +176,65 @@ def whole_samples(rng: random.Random, data: bytes, mutate: Mutate) -> bytes:
         value = rng.choice((b"\0\0", b"\xff\x01", b"\xff\xff", rng.randbytes(2)))
         made += value * rng.choice((1, 2, 63, 64, 65, 1000))
     return made
+
+
+_HOSTS = (
+    "192.0.2.7",
+    "[::1]",
+    "[::1",
+    "localhost",
+    "",
+    "a" * 300,
+    "\u00e9",
+    "%00",
+    "host/path",
+    "user@host",
+)
+_OPTIONS = ("timeout", "bind", "burst", "card", "none", "", "timeout ", "%74imeout")
+
+
+def url(rng: random.Random, data: bytes, mutate: Mutate) -> bytes:
+    """Return the URL of a target with hosts, ports and options of any kind."""
+    scheme = rng.choice(("etherbone", "uart", "litex", "", "x"))
+    port = rng.choice(("", ":1234", ":0", ":65536", ":-1", ":" + "9" * 50, ":\u0663", ": 1"))
+    options = [
+        f"{rng.choice(_OPTIONS)}={rng.choice(_NUMBERS)}" for _ in range(rng.choice((0, 1, 2, 4)))
+    ]
+    slashes = rng.choice(("//", "//", "//", "/", ""))
+    return f"{scheme}:{slashes}{rng.choice(_HOSTS)}{port}?{'&'.join(options)}".encode()
+
+
+_DECODERS = ("spi", "uart", "mdio", "i2c", "enc28j60", "sfp", "jtag", "none", "")
+_KEYS = ("clk", "mosi", "cpol", "cpha", "baud", "rx", "tx", "bits", "sda", "none", "")
+_VALUES = (
+    "1",
+    "0",
+    "-1",
+    "115200",
+    "SCK",
+    "a+b",
+    "a\\+b",
+    "a\\,b",
+    "\\",
+    "1e309",
+    "true",
+    "msb-first",
+    "",
+)
+
+
+def spec(rng: random.Random, data: bytes, mutate: Mutate) -> bytes:
+    """Return a stack of decoders with options and channels of any kind."""
+    parts = []
+    for _ in range(rng.choice((1, 1, 2, 3, 30))):
+        given = [
+            f"{rng.choice(_KEYS)}={rng.choice(_VALUES)}" for _ in range(rng.choice((0, 1, 2, 5)))
+        ]
+        parts.append(rng.choice(_DECODERS) + (":" if given else "") + ",".join(given))
+    return "+".join(parts).encode()
+
+
+def alarm(rng: random.Random, data: bytes, mutate: Mutate) -> bytes:
+    """Return a rule over a counter: a name, a sign and a limit of any kind."""
+    name = rng.choice(("rx_errors", "a.b", "eth0:rx", "", "\u00e9", "x" * 999, "a b"))
+    return f"{name}{rng.choice(('>', '<', '>=', '<=', '=', ' > '))}{rng.choice(_NUMBERS)}".encode()

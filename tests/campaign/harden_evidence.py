@@ -1,0 +1,195 @@
+"""Captures and recordings for `tests.campaign.harden`: manifests, records, archives and journals, each read whole.
+
+Their structured inputs are sealed again: digests, checksums and frames fit what was changed.
+"""
+
+from __future__ import annotations
+
+import json
+import random
+import zlib
+from collections.abc import Sequence
+from dataclasses import replace
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from freezeframe.analyzers.explain import explain
+from freezeframe.capture.counters.recorded import Recorded
+from freezeframe.capture.folder import CaptureFolder
+from freezeframe.capture.folder.manifest import manifest_digest, manifest_text, sha256
+from freezeframe.capture.folder.one_file import files_below, pack, place_of
+from freezeframe.capture.folder.salvage import examine_any
+from freezeframe.capture.journal import frame
+from freezeframe.decoders.trace.memory import check, read_memory
+from tests.campaign.harden_files import Mutate, file_of, scratch, zipped
+from tests.gui.made_capture import made_capture
+
+_RECORDS = "raw/A.tx_deq.rec"
+_EXPLAINED = 8  # one manifest in so many: it takes forty times as long as to read it
+
+
+@cache
+def _capture() -> tuple[Path, dict[str, bytes]]:
+    folder = made_capture(Path(scratch().name) / "base.ff").path
+    return folder, {
+        path.relative_to(folder).as_posix(): path.read_bytes()
+        for path in sorted(folder.rglob("*"))
+        if path.is_file()
+    }
+
+
+def manifest_seed() -> Sequence[bytes]:
+    return (_capture()[1]["manifest.json"],)
+
+
+def _sealed(data: bytes) -> bytes:
+    """Return a manifest with its digest made again, where it is JSON at all."""
+    try:
+        manifest = json.loads(data)
+        manifest["digest"] = manifest_digest(manifest)
+        return manifest_text(manifest)
+    except (ValueError, TypeError, RecursionError):
+        return data
+
+
+def changed_manifest(rng: random.Random, data: bytes, mutate: Mutate) -> bytes:
+    """Change values of a manifest, anywhere in it, and seal it."""
+    try:
+        manifest = json.loads(data)
+    except (ValueError, RecursionError):
+        return mutate(data)
+    for _ in range(rng.choice((1, 1, 2, 4))):
+        _change(rng, manifest)
+    return _sealed(json.dumps(manifest).encode())
+
+
+def _change(rng: random.Random, value: Any) -> None:
+    """Replace, remove or repeat something in a tree of lists and objects."""
+    while isinstance(value, dict | list) and value:
+        key = rng.choice(list(value)) if isinstance(value, dict) else rng.randrange(len(value))
+        inside = value[key]
+        if isinstance(inside, dict | list) and inside and rng.random() < 0.85:
+            value = inside
+            continue
+        match rng.randrange(4):
+            case 0:
+                del value[key]
+            case 1:
+                value[key] = rng.choice(
+                    (None, True, -1, 0, 1, 1 << 31, 1 << 63, "", "x" * 300, [], {}, 255)
+                )
+            case 2 if isinstance(inside, int):
+                value[key] = inside + rng.choice((-1, 1, 1 << 16))
+            case _:
+                value[key] = str(inside)
+        return
+
+
+def folder_run(data: bytes) -> object:
+    folder, files = _capture()
+    (folder / "manifest.json").write_bytes(data)
+    try:
+        opened = CaptureFolder.open(folder)
+        if zlib.crc32(data) % _EXPLAINED:
+            return len(opened.lost)
+        return len(explain(opened).findings)
+    finally:
+        (folder / "manifest.json").write_bytes(files["manifest.json"])
+
+
+def records_seed() -> Sequence[bytes]:
+    return (_capture()[1][_RECORDS],)
+
+
+@cache
+def _device() -> Any:
+    return CaptureFolder.open(_capture()[0]).devices[0]
+
+
+def records_run(data: bytes) -> object:
+    """Take an input for the records of a memory, which are unpacked, dated and checked."""
+    device = _device()
+    image = device.memories["tx_deq"]
+    size_B = image.records.size
+    records = np.frombuffer(data[:size_B].ljust(size_B, b"\0"), np.uint8).reshape(-1, 9)
+    problems, marks = check(read_memory(device, replace(image, records=records)))
+    return sorted({str(problem.code) for problem in problems}), len(marks) > 1
+
+
+def explained_run(data: bytes) -> object:
+    """Take an input for the records of a memory, hashes made again: what a card could have recorded."""
+    folder, files = _capture()
+    name = _RECORDS
+    fitting = data[: len(files[name])].ljust(len(files[name]), b"\0")
+    manifest = json.loads(files["manifest.json"])
+    manifest["raw"][name]["sha256"] = sha256(fitting)
+    manifest["digest"] = manifest_digest(manifest)
+    (folder / name).write_bytes(fitting)
+    (folder / "manifest.json").write_bytes(manifest_text(manifest))
+    try:
+        return len(explain(CaptureFolder.open(folder)).findings)
+    finally:
+        for file in (name, "manifest.json"):
+            (folder / file).write_bytes(files[file])
+
+
+def whole_records(rng: random.Random, data: bytes, mutate: Mutate) -> bytes:
+    """Change kinds, times and order of whole records."""
+    records = [bytearray(data[at : at + 9]) for at in range(0, len(data) - 8, 9)]
+    for _ in range(rng.choice((1, 3, 20))):
+        at = rng.randrange(len(records)) if records else 0
+        match rng.randrange(4):
+            case 0 if records:
+                records[at][8] = rng.randrange(256)
+            case 1 if records:
+                records[at], records[0] = records[0], records[at]
+            case 2 if records:
+                records.insert(at, bytearray(records[at]))
+            case 3 if records:
+                records[at][rng.randrange(9)] = rng.randrange(256)
+    return b"".join(bytes(record[:9].ljust(9, b"\0")) for record in records)
+
+
+def archive_run(data: bytes) -> object:
+    path = file_of("x.ff.zip", data)
+    return len(examine_any(path).damage), place_of(path).name
+
+
+def archive_seeds() -> Sequence[bytes]:
+    folder = _capture()[0]
+    small = {name: data[:600] for name, data in files_below(folder, "x.ff").items()}
+    return (pack(small), zipped({"x.ff/manifest.json": _capture()[1]["manifest.json"]}))
+
+
+def journal_seed() -> Sequence[bytes]:
+    head = {"recording": 1, "kind": "counters", "tool": "x", "t_ns": 1, "utc_ns": 2}
+    texts: list[Any] = [
+        head,
+        {"source": "s", "columns": [["a", "counter", "B"]]},
+        ["s", 5, [7]],
+        ["s", 9, [8]],
+    ]
+    frames = [frame(n, json.dumps(text).encode()) for n, text in enumerate(texts)]
+    return (b"FFRJRNL1" + b"".join(frames) + frame(len(texts), b""),)
+
+
+def journal_run(data: bytes) -> object:
+    place = Path(scratch().name) / "x.ffrec"
+    place.mkdir(exist_ok=True)
+    (place / "00000001.ffj").write_bytes(data)
+    recorded = Recorded(place)
+    return sum(table.num_rows for table in recorded.tables()), len(recorded.missing)
+
+
+def whole_frames(rng: random.Random, data: bytes, mutate: Mutate) -> bytes:
+    """Change payloads and put them into frames that are right."""
+    payloads = [part[16:] for part in data.split(b"\xf5FFJ")[1:]] or [b"{}"]
+    at = rng.randrange(len(payloads))
+    payloads[at] = mutate(payloads[at])
+    numbers = list(range(len(payloads)))
+    if rng.random() < 0.2:
+        rng.shuffle(numbers)
+    return b"FFRJRNL1" + b"".join(frame(n, p) for n, p in zip(numbers, payloads, strict=True))
