@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import hashlib
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -32,20 +32,26 @@ _READ_B = 1 << 20
 
 
 class Damage(NamedTuple):
-    """What is wrong with ``size_B`` bytes of a file, from ``first_B`` on; ``chunk`` is None where it is no chunk's."""
+    """What is wrong with ``size_B`` bytes of a file, from ``first_B`` on; ``chunk`` is None where it is no chunk's.
+
+    ``chunks``: so many from ``chunk`` on.
+    """
 
     file: str
     first_B: int
     size_B: int
     what: str
     chunk: int | None = None
+    chunks: int = 1
 
     @property
     def text(self) -> str:
         """One line."""
         where = ""
         if self.chunk is not None:
-            where = f"chunk {self.chunk}, "
+            last = self.chunk + self.chunks - 1
+            many = f"{self.chunks} chunks, {self.chunk}..{last}, "
+            where = f"chunk {self.chunk}, " if self.chunks == 1 else many
             if self.file.endswith(".rec"):
                 first = self.first_B // RECORD_B
                 where += f"records {first}..{first + max(self.size_B // RECORD_B, 1) - 1}, "
@@ -62,6 +68,23 @@ class Examined(NamedTuple):
     files: int
     bytes: int
     chunks: int
+
+
+def lines_of(damage: Sequence[Damage]) -> list[str]:
+    """Return a line for each thing that is wrong; chunks one behind the other to which the same happened are one."""
+    runs: list[Damage] = []
+    for each in damage:
+        last = runs[-1] if runs else None
+        if (
+            last is not None
+            and last.chunk is not None
+            and (each.file, each.what) == (last.file, last.what)
+            and (each.chunk, each.first_B) == (last.chunk + last.chunks, last.first_B + last.size_B)
+        ):
+            runs[-1] = last._replace(size_B=last.size_B + each.size_B, chunks=last.chunks + 1)
+        else:
+            runs.append(each)
+    return [run.text for run in runs]
 
 
 def examine(folder: Path) -> Examined:

@@ -14,7 +14,14 @@ from typing import Any, NamedTuple
 from freezeframe.capture.durable import write_folder
 from freezeframe.capture.errors import CaptureFormatError, InputError
 from freezeframe.capture.files.packed import temporary_folder
-from freezeframe.capture.folder.damage import Damage, Examined, chunk_records, examine, flipped_bit
+from freezeframe.capture.folder.damage import (
+    Damage,
+    Examined,
+    chunk_records,
+    examine,
+    flipped_bit,
+    lines_of,
+)
 from freezeframe.capture.folder.manifest import (
     MANIFEST,
     MANIFEST_COPY,
@@ -134,7 +141,7 @@ def _without(folder: Path, manifest: Json, damage: Sequence[Damage]) -> Path:
     files = {
         name: _bytes(folder, name, entry, of_file.get(name, ())) for name, entry in stated.items()
     }
-    lost = [f"damaged since it was pulled: {each.text}" for each in damage]
+    lost = [f"damaged since it was pulled: {line}" for line in lines_of(damage)]
     for device in manifest["devices"]:
         name = device["name"]
         for memory, said in device["memories"].items():

@@ -5,7 +5,7 @@ from __future__ import annotations
 import copy
 import math
 import re
-from collections.abc import Iterable, Iterator, Mapping, Set
+from collections.abc import Collection, Iterable, Iterator, Mapping, Set
 from dataclasses import dataclass
 from difflib import get_close_matches
 from typing import Any
@@ -49,7 +49,9 @@ class Described:
     fit: Fitted | None = None
 
 
-def load_adapter(name: str, settings: Mapping[str, Any] | None = None) -> Described:
+def load_adapter(
+    name: str, settings: Mapping[str, Any] | None = None, swept: Collection[str] = ()
+) -> Described:
     """Read a profile of stages, by its name or from a path that ends in ``.toml``.
 
     Args:
@@ -63,12 +65,16 @@ def load_adapter(name: str, settings: Mapping[str, Any] | None = None) -> Descri
             f"profile {name} is a card down to its cycles; one of stages has [stage.NAME]: "
             + ", ".join(profile_names(by_stages=True))
         )
-    return described(file, settings or {})
+    return described(file, settings or {}, swept)
 
 
-def described(file: ProfileFile, settings: Mapping[str, Any]) -> Described:
+def described(
+    file: ProfileFile, settings: Mapping[str, Any], swept: Collection[str] = ()
+) -> Described:
     """Return what a file describes with some of its values set.
 
+    Args:
+        swept: the keys that were given as ``--sweep``, for a message.
     Raises:
         InputError: as `load_adapter`.
     """
@@ -76,9 +82,10 @@ def described(file: ProfileFile, settings: Mapping[str, Any]) -> Described:
     said = copy.deepcopy(file.said)
     fit = said.pop("fit", None)
     problems: list[tuple[Where, str]] = []
-    set_here = {_place_of(said, key): key for key in settings}
+    given = {key: f"{'--sweep' if key in swept else '--set'} {key}" for key in settings}
+    set_here = {_place_of(said, key, given[key]): key for key in settings}
     for path, key in set_here.items():
-        _put(said, path, key, settings[key])
+        _put(said, path, given[key], settings[key])
     numbers: dict[str, float] = {}
     parameters = said.pop("parameter", {})
     broken = _no_numbers(parameters)
@@ -93,7 +100,7 @@ def described(file: ProfileFile, settings: Mapping[str, Any]) -> Described:
         problems = [(problem.path, problem.text) for problem in found]
         if adapter is not None:
             return Described(file, adapter, _fitted(fit, numbers))
-    typed = {path: f"--set {key}={_typed(settings[key])}" for path, key in set_here.items()}
+    typed = {path: f"{given[key]}={_typed(settings[key])}" for path, key in set_here.items()}
     raise ProfileError("\n".join(_lines(file, typed, problems)))
 
 
@@ -164,7 +171,7 @@ def _fitted(table: Any, numbers: Mapping[str, float]) -> Fitted | None:
     return Fitted(intervals, {name: numbers[name] for name in intervals}, float(table["misfit"]))
 
 
-def _place_of(said: Mapping[str, Any], key: str) -> Where:
+def _place_of(said: Mapping[str, Any], key: str, given: str) -> Where:
     """Return the path of a key of the command line; a bare name is a parameter's, or one of [run]."""
     if "." in key:
         return tuple(key.split("."))
@@ -175,10 +182,10 @@ def _place_of(said: Mapping[str, Any], key: str) -> Where:
     known = [*said.get("parameter", {}), "messages", "seed"]
     near = get_close_matches(key, known, n=1)
     hint = f"did you mean {near[0]}?" if near else f"there are {', '.join(known)}"
-    raise InputError(f"--set {key}: there is no such parameter; {hint} (or give table.name.key)")
+    raise InputError(f"{given}: there is no such parameter; {hint} (or give table.name.key)")
 
 
-def _put(said: dict[str, Any], path: Where, key: str, value: Any) -> None:
+def _put(said: dict[str, Any], path: Where, given: str, value: Any) -> None:
     table = said
     for step in path[:-1]:
         if step == "run" and "run" not in said:
@@ -187,7 +194,7 @@ def _put(said: dict[str, Any], path: Where, key: str, value: Any) -> None:
         if not isinstance(inner, dict):
             near = get_close_matches(str(step), list(table), n=1)
             hint = f"did you mean {near[0]}?" if near else f"there are {', '.join(table)}"
-            raise InputError(f"--set {key}: there is no table {step!r}; {hint}")
+            raise InputError(f"{given}: there is no table {step!r}; {hint}")
         table = inner
     table[str(path[-1])] = value
 

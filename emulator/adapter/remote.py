@@ -14,9 +14,11 @@ _TOGETHER = 64  # points a task, so that a point's own few milliseconds are not 
 _PATIENCE_S = 10  # until the scheduler has to answer
 
 
-def run_points(file: ProfileFile, points: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
+def run_points(
+    file: ProfileFile, points: Sequence[dict[str, Any]], swept: Sequence[str] = ()
+) -> list[dict[str, Any]]:
     """Return what each point shows; this runs on a worker, which needs the package and the files that a flow names."""
-    return [run_adapter(described(file, point)).shown() for point in points]
+    return [run_adapter(described(file, point, swept)).shown() for point in points]
 
 
 def on_scheduler(
@@ -24,9 +26,12 @@ def on_scheduler(
     file: ProfileFile,
     points: Sequence[dict[str, Any]],
     progress: Callable[[int, int], None] | None = None,
+    swept: Sequence[str] = (),
 ) -> list[dict[str, Any]]:
     """Return what each point shows, in their order, run on a scheduler's workers.
 
+    Args:
+        swept: as `described`.
     Raises:
         InputError: Dask is not installed here, nobody answers there, it has no workers, they cannot import this
             package, or a value is not allowed.
@@ -48,7 +53,7 @@ def on_scheduler(
             )
         parts = [points[at : at + _TOGETHER] for at in range(0, len(points), _TOGETHER)]
         tasks = {
-            client.submit(run_points, file, part, pure=False): number
+            client.submit(run_points, file, part, swept, pure=False): number
             for number, part in enumerate(parts)
         }
         found: list[list[dict[str, Any]]] = [[] for _ in parts]

@@ -163,12 +163,16 @@ def sweep(
 
     if scheduler:
         shown = on_scheduler(
-            scheduler, base.file, [{**settings, **point} for point in points], progress
+            scheduler,
+            base.file,
+            [{**settings, **point} for point in points],
+            progress,
+            list(sweeps),
         )
         return [Point(point, one) for point, one in zip(points, shown, strict=True)]
 
     def one(point: dict[str, Any]) -> Point:
-        return Point(point, run_adapter(described(base.file, {**settings, **point})).shown())
+        return Point(point, run_adapter(described(base.file, {**settings, **point}, point)).shown())
 
     found: list[Point] = []
     with ThreadPoolExecutor(os.cpu_count()) as workers:

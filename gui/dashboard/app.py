@@ -27,6 +27,7 @@ from freezeframe.gui.dashboard.palette import ALARM, BANNER, CALM, FAINT, PLAIN,
 from freezeframe.gui.dashboard.panels import banner_text, panel_lines
 from freezeframe.gui.dashboard.snapshot import save_snapshot
 from freezeframe.gui.dashboard.table import CounterRows, heading
+from freezeframe.gui.dashboard.terminal import terminal_driver
 from freezeframe.gui.told_freeze import explained_apart
 
 if TYPE_CHECKING:
@@ -99,7 +100,7 @@ class Dashboard(App[None]):
         self, monitor: Monitor, options: DashboardOptions, recording: Recording | None = None
     ) -> None:
         # The terminal's own colours: few bytes, and nothing but attributes where NO_COLOR is set.
-        super().__init__(ansi_color=True)
+        super().__init__(ansi_color=True, driver_class=terminal_driver())
         self.monitor = monitor
         self.options = options
         self.recording = recording
@@ -158,9 +159,8 @@ class Dashboard(App[None]):
         least = f"{LEAST_SIZE[0]} x {LEAST_SIZE[1]}"
         if not self._views:
             return
-        self._view("small").show(
-            [((f"The terminal is {columns} x {rows}; the dashboard needs {least}.", PLAIN),)]
-        )
+        text = f"The terminal is {columns} x {rows}; the dashboard needs {least}."
+        self._view("small").show(hanging(("", PLAIN), text, PLAIN, columns))
         self._redraw()
 
     def tick(self) -> None:

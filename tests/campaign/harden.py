@@ -18,6 +18,7 @@ import tempfile
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
+from threading import Event
 from typing import Any
 
 from tests.campaign.harden_attack import LENGTH_B, NOW, Tally, attack
@@ -26,6 +27,7 @@ from tests.campaign.harden_parsers import PARSERS
 
 STATE = Path("out/harden")
 HUNG_S = 60.0  # without an answer
+_ENDING, _ENDED = (signal.SIGTERM, signal.SIGINT), 130
 _FAST = 6  # parsers that share what is left to ten million
 EACH, EACH_S, ALL = (
     200_000,
@@ -42,7 +44,13 @@ def one(name: str, executions: int, seed: int, place: Path, cpu_s: float) -> Non
         prefix="harden-", dir=memory if memory.is_dir() else None
     ) as scratch:
         tempfile.tempdir = scratch  # what a parser writes for itself is written to memory
-        print(json.dumps(asdict(attack(PARSERS[name], executions, seed, place, cpu_s, HUNG_S))))
+        ended = Event()
+        for number in _ENDING:
+            signal.signal(number, lambda *_: ended.set())
+        parser = PARSERS[name]
+        print(
+            json.dumps(asdict(attack(parser, executions, seed, place, cpu_s, HUNG_S, ended.is_set)))
+        )
 
 
 def known(place: Path, names: Sequence[str]) -> dict[str, Tally]:
@@ -57,7 +65,11 @@ def _state(place: Path) -> dict[str, Any]:
 
 
 def run(names: Sequence[str], place: Path, cpu_s: float, executions: int = 1 << 40) -> None:
-    """Attack parsers, each in a process of its own, with inputs that no run before had."""
+    """Attack parsers, each in a process of its own, with inputs that no run before had.
+
+    Who ends it (Ctrl-C, SIGTERM) ends it behind the present input; what was done so far counts.
+    """
+    ended = Event()
     place.mkdir(parents=True, exist_ok=True)
     for name in names:
         state = _state(place)
@@ -65,7 +77,22 @@ def run(names: Sequence[str], place: Path, cpu_s: float, executions: int = 1 << 
         command = [sys.executable, "-m", "tests.campaign.harden", "--one", name]
         command += ["--executions", str(executions), "--seconds", str(cpu_s)]
         command += ["--seed", str(before["runs"]), "--place", str(place)]
-        process = subprocess.run(command, capture_output=True, text=True, check=False)
+        child = subprocess.Popen(
+            command,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+            start_new_session=True,
+        )
+
+        def end(*_: object, child: subprocess.Popen[str] = child) -> None:
+            ended.set()
+            child.terminate()
+
+        for number in _ENDING:
+            signal.signal(number, end)
+        output, said = child.communicate()
+        process = subprocess.CompletedProcess(command, child.returncode, output, said)
         if process.returncode:
             done = Tally(crashed=1, crashes=[_death(process, place / name, before["runs"])])
         else:
@@ -77,6 +104,8 @@ def run(names: Sequence[str], place: Path, cpu_s: float, executions: int = 1 << 
         written.replace(place / "state.json")
         print(f"{name}: {done.executions:,} executions in {done.cpu_s:.0f} s of the processor, {total.executions:,} "
               f"in all", *done.crashes, sep="\n  ", file=sys.stderr, flush=True)  # fmt: skip
+        if ended.is_set():
+            sys.exit(_ENDED)
 
 
 def _death(process: subprocess.CompletedProcess[str], folder: Path, runs: int) -> str:

@@ -140,8 +140,11 @@ def attack(
     place: Path,
     cpu_s: float = math.inf,
     hung_s: float | None = None,
+    ended: Callable[[], bool] = lambda: False,
 ) -> Tally:
-    """Feed a parser so often, or for so long; the present input is kept in ``place``, so that who dies of it leaves it.
+    """Feed a parser so often, for so long, or until ``ended``.
+
+    The present input is kept in ``place``, so that who dies of it leaves it.
 
     An input joins the corpus when its answer is of a new kind, or, of one in `_TRACED`, when it takes a way through
     the parser's own files that none took before. ``hung_s``: an input that has no answer for so long ends the process.
@@ -160,7 +163,7 @@ def attack(
         file.truncate(LENGTH_B + MOST_B)
         kept_now = mmap.mmap(file.fileno(), 0)
     begun_s = time.process_time()
-    while tally.executions < executions and time.process_time() - begun_s < cpu_s:
+    while tally.executions < executions and time.process_time() - begun_s < cpu_s and not ended():
         number = tally.executions
         rng = random.Random(f"{parser.name}/{seed}/{number}")
         base, other = (corpus[int(rng.random() * len(corpus))] for _ in range(2))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import socket
 import threading
+from collections.abc import Sequence
 from functools import cache
 
 from freezeframe.capture.errors import BusError
@@ -21,13 +22,13 @@ class _Registers:
 
     url = "made:"
 
-    def read(self, addresses: Words | list[int]) -> Words:
+    def read(self, addresses: Words | Sequence[int]) -> Words:
         asked = checked_addresses(addresses)
         if (asked >> 31).any():
             raise BusError("made:")
         return asked
 
-    def write(self, address: int, words: Words | list[int]) -> None:
+    def write(self, address: int, words: Sequence[int] | Words) -> None:
         checked_write(address, words)
         if address >> 31:
             raise BusError("made:")

@@ -12,6 +12,7 @@ from pathlib import Path
 
 from freezeframe.capture.custody.guard_log import read_log
 from freezeframe.capture.errors import InputError
+from freezeframe.capture.folder.damage import lines_of
 from freezeframe.capture.folder.one_file import SUFFIX, files_below, pack
 from freezeframe.capture.folder.opening import open_capture
 from freezeframe.capture.folder.salvage import examine_any, salvage
@@ -47,7 +48,7 @@ def bundle(
         )
     refuse_evidence(place)
     refuse_taken(place, force, f"fault{SUFFIX}")
-    damage = [each.text for each in examine_any(capture).damage]
+    damage = lines_of(examine_any(capture).damage)
     name = folder_name(folder).removesuffix(".ff") + ".ff"
     files = files_below(folder, name)
     evidence = len(files)

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from freezeframe.capture.errors import CaptureFormatError, InputError
+from freezeframe.capture.folder.damage import lines_of
 from freezeframe.capture.folder.manifest import MANIFEST, MANIFEST_COPY
 from freezeframe.capture.folder.one_file import SUFFIX
 from freezeframe.capture.folder.salvage import examine_any
@@ -26,6 +27,8 @@ def verify(evidence: Sequence[Path], *, json: bool) -> bool:
     refuse_missing(*evidence)
     found = [_examined(path) for place in evidence for path in _all_in(place)]
     if json:
+        for one in found:
+            one.pop("lines", None)
         emit_json({"evidence": found, "damaged": sum(bool(one["damage"]) for one in found)})
     else:
         for one in found:
@@ -72,6 +75,7 @@ def _examined(path: Path) -> dict[str, Any]:
     ]
     return {
         "path": str(path),
+        "lines": lines_of(examined.damage),
         "readable": examined.manifest is not None,
         "files": examined.files,
         "bytes": examined.bytes,
@@ -120,4 +124,5 @@ def _text(one: dict[str, Any]) -> str:
     if one["readable"] and not Path(one["path"]).name.endswith(RECORDING):
         lost_B = sum(each["bytes"] for each in damage if each["file"].startswith("raw/"))
         head += f"; {count_text(lost_B)} B of {count_text(one['bytes'])} B are lost, --salvage reads the rest"
-    return "\n".join([head, *(f"  {printable(each['text'])}" for each in damage)])
+    lines = one.get("lines") or [each["text"] for each in damage]
+    return "\n".join([head, *(f"  {printable(line)}" for line in lines)])

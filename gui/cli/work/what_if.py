@@ -198,9 +198,11 @@ def sweep_points(
             raise InputError(
                 f"--scheduler: {name} is a card down to its cycles; its points run here"
             )
-        card_points(file, [{}, *({**settings, **point} for point in grid(ranges))], json=json)
+        points_of_card = [{}, *({**settings, **point} for point in grid(ranges))]
+        card_points(file, points_of_card, json=json, swept=list(ranges))
         return
-    base = load_adapter(name, {**settings, **{key: values[0] for key, values in ranges.items()}})
+    first = {key: values[0] for key, values in ranges.items()}
+    base = load_adapter(name, {**settings, **first}, first)
     with compile_notice(), progress_bar(name, "points") as update:
         points = sweep(
             base, settings, ranges, lambda done, total: update(done, total, ""), scheduler

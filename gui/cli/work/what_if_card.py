@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -27,9 +27,13 @@ class CardPoint(NamedTuple):
     waits_per_ms: float
 
 
-def card_points(file: ProfileFile, points: list[dict[str, Any]], *, json: bool) -> None:
+def card_points(
+    file: ProfileFile, points: list[dict[str, Any]], *, json: bool, swept: Collection[str] = ()
+) -> None:
     """Print a line for each point; the first has no settings and is what the others are compared with.
 
+    Args:
+        swept: the keys that were given as ``--sweep``, for a message.
     Raises:
         InputError: a setting is none of the profile's, or out of its range.
         TargetError: the pair could not be run.
@@ -37,7 +41,7 @@ def card_points(file: ProfileFile, points: list[dict[str, Any]], *, json: bool) 
     found: list[CardPoint] = []
     with tempfile.TemporaryDirectory(prefix="freezeframe-what-if-") as hidden:
         folder = Path(hidden)
-        texts = [_changed(file, point, folder / str(n)) for n, point in enumerate(points)]
+        texts = [_changed(file, point, folder / str(n), swept) for n, point in enumerate(points)]
         with progress_bar(file.name, "runs") as update:
             for number, (path, workload) in enumerate(texts):
                 update(number, len(points), "")
@@ -62,19 +66,25 @@ def card_points(file: ProfileFile, points: list[dict[str, Any]], *, json: bool) 
     print(table(("", "throughput at B", "change", "waits for credit"), rows, right=(1, 2, 3)))
 
 
-def _changed(file: ProfileFile, settings: Mapping[str, Any], folder: Path) -> tuple[Path, str]:
+def _changed(
+    file: ProfileFile, settings: Mapping[str, Any], folder: Path, swept: Collection[str]
+) -> tuple[Path, str]:
     """Write a profile that extends another; return its path and the workload to run it with."""
     sections: dict[str, list[str]] = {}
     workload = str(settings.get("workload", _WORKLOAD))
     if workload not in WORKLOADS:
-        raise InputError(f"--set workload: {workload!r} is none; there are {', '.join(WORKLOADS)}")
+        option = "--sweep" if "workload" in swept else "--set"
+        raise InputError(
+            f"{option} workload: {workload!r} is none; there are {', '.join(WORKLOADS)}"
+        )
     for key, value in settings.items():
         section, dot, name = key.partition(".")
         if key == "workload":
             continue
         if not dot or not isinstance(value, (int, str)):
+            option = "--sweep" if key in swept else "--set"
             raise InputError(
-                f"--set {key}={value}: a card's profile has keys section.name, whole numbers or words"
+                f"{option} {key}={value}: a card's profile has keys section.name, whole numbers or words"
             )
         text = f'"{value}"' if isinstance(value, str) else str(value)
         sections.setdefault(section, []).append(f"{name} = {text}")

@@ -11,6 +11,7 @@ import pytest
 
 from freezeframe.capture.errors import CaptureFormatError, InputError
 from freezeframe.capture.folder import CaptureFolder
+from freezeframe.capture.folder.damage import Damage, lines_of
 from freezeframe.capture.folder.one_file import files_below, pack, place_of
 from freezeframe.capture.folder.salvage import examine_any, salvage
 from tests.campaign.bit_flips import flips
@@ -194,3 +195,22 @@ def test_a_capture_of_an_older_version_has_no_copy_of_its_manifest_to_miss(name:
     found = examine_any(Path(__file__).with_name("golden") / name)
     assert found.damage == []
     assert found.chunks >= found.files > 3
+
+
+def test_chunks_one_behind_the_other_to_which_the_same_happened_are_one_line() -> None:
+    cut = "missing: the file was cut"
+    damage = [
+        Damage("raw/A.tx_deq.rec", 0, 2304, "altered", 0),
+        *(Damage("raw/A.tx_deq.rec", 2304 * n, 2304, cut, n) for n in range(2, 17)),
+        Damage("raw/A.tx_enq.rec", 2304 * 17, 2304, cut, 17),
+        Damage("raw/A.tx_enq.rec", 2304 * 19, 900, cut, 19),
+        Damage("raw/B.tx_enq.rec", 0, 5400, "missing"),
+    ]
+    assert lines_of(damage) == [
+        "raw/A.tx_deq.rec: chunk 0, records 0..255, bytes 0..2303: altered",
+        "raw/A.tx_deq.rec: 15 chunks, 2..16, records 512..4351, bytes 4608..39167: missing: the file was cut",
+        "raw/A.tx_enq.rec: chunk 17, records 4352..4607, bytes 39168..41471: missing: the file was cut",
+        "raw/A.tx_enq.rec: chunk 19, records 4864..4963, bytes 43776..44675: missing: the file was cut",
+        "raw/B.tx_enq.rec: bytes 0..5399: missing",
+    ]
+    assert lines_of([]) == []
