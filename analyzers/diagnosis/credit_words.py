@@ -393,7 +393,7 @@ def _finding(
     ]  # fmt: skip
     t_ps, unc_ps = sender_log.when(waits[0].position) if waits else (None, None)
     waited = (
-        f"waited for credit {len(waits)} times{fill}"
+        f"waited for credit {'once' if len(waits) == 1 else f'{len(waits)} times'}{fill}"
         if waits
         else "waited for credit before its log begins"
     )

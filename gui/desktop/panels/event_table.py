@@ -387,6 +387,7 @@ class EventTable(QWidget):
         lines = self.model.rowCount()
         some = {*range(min(_LOOKED_AT, lines)), *range(0, lines, max(lines // _LOOKED_AT, 1))}
         texts += [self.model.cell(self.model.row_at(line), column) for line in some]
+        texts += self.model.names_in(column)
         return min(max(metrics.horizontalAdvance(text) for text in texts) + 18, _WIDEST_PX)
 
     def _tell_count(self) -> None:

@@ -36,6 +36,7 @@ class FrameModel(QAbstractTableModel):
 
     def __init__(self) -> None:
         super().__init__()
+        self._frame = pd.DataFrame()
         self._cells: list[tuple[str, Callable[[int], Any], bool]] = []
         self._rows: Int64 | None = None
         self._order: Int64 | None = None  # all rows as they are sorted; None: as they stand
@@ -46,6 +47,7 @@ class FrameModel(QAbstractTableModel):
     def show_frame(self, frame: pd.DataFrame, text: Callable[[int], str] | None = None) -> None:
         """Show a frame; ``text`` puts a row into words, in one more column."""
         self.beginResetModel()
+        self._frame = frame
         self._cells = [_cell(str(name), frame[name]) for name in frame.columns]
         self._texts = text
         self._rows, self._order, self._first = None, None, 0
@@ -63,6 +65,7 @@ class FrameModel(QAbstractTableModel):
         added = min(PAGE_ROWS, len(frame) - self._first) - before if self._rows is None else 0
         if added > 0:
             self.beginInsertRows(_NONE, before, before + added - 1)
+        self._frame = frame
         self._cells = [_cell(str(name), frame[name]) for name in frame.columns]
         self._total = len(frame)
         if added > 0:
@@ -186,6 +189,14 @@ class FrameModel(QAbstractTableModel):
             return f"{self.row_at(section):,}"
         names = self.column_names()
         return heading(names[section]) if section < len(names) else None
+
+    def names_in(self, column: int) -> list[str]:
+        """Return all names that stand in a column of names; nothing for another."""
+        at = column - (self._texts is not None)
+        held = None if at < 0 else self._frame.iloc[:, at]
+        if held is None or not isinstance(held.dtype, pd.CategoricalDtype):
+            return []
+        return [printable(str(name)) for name in held.cat.remove_unused_categories().cat.categories]
 
     def is_number(self, column: int) -> bool:
         """Return whether a column holds numbers."""

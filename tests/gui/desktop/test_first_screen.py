@@ -221,3 +221,16 @@ def test_the_swatches_of_the_legend_all_look_different(
     settle(qtbot, window)
     looks = [look for look, _ in window.legend.entries]
     assert {"a", "hatch", "hit"} <= set(looks) and len(set(looks)) == len(looks)
+
+
+def test_a_column_of_names_is_as_wide_as_the_longest_of_them_wherever_it_stands(
+    qtbot: QtBot, window: MainWindow, fault_capture: Path
+) -> None:
+    key = wait_loaded(qtbot, window, fault_capture)
+    settle(qtbot, window)
+    window.table.show_table(key, "events")
+    names = window.workspace.sources[key].tables["events"].frame["kind"].unique()
+    metrics = window.table.view.fontMetrics()
+    column = window.table.model.column_names().index("kind")
+    longest = max(metrics.horizontalAdvance(str(name)) for name in names)
+    assert window.table.view.columnWidth(column) > longest
