@@ -23,6 +23,7 @@ import numpy as np
 from freezeframe.analyzers.contract import Evidence, Finding, Ground, Row
 from freezeframe.analyzers.credits.ledger import FlowAccount
 from freezeframe.analyzers.diagnosis.overflow import sender_rows
+from freezeframe.analyzers.diagnosis.withheld import left_ps
 from freezeframe.analyzers.evidence import cause_evidence
 from freezeframe.analyzers.facts import Facts, covers, doubt_ps, flight_ps
 from freezeframe.analyzers.streams import EventLog
@@ -319,11 +320,13 @@ def _receiver_was_slow(facts: Facts, account: FlowAccount, cause_ps: int | None)
 
 
 def _freed_later(facts: Facts, account: FlowAccount, due_ps: int) -> bool:
-    """Return whether the receiver had freed nothing of what was waited for by then, and all of it by the freeze."""
+    """Return whether the receiver had freed nothing of what was waited for by then, and all of it by its freeze."""
     stalled = facts.view.value(account.sender, "frozen.stalled_flows")
-    if stalled is None or account.flow >= SAID_FLOWS or stalled >> account.flow & 1:
+    if stalled is None or account.flow >= SAID_FLOWS or account.waiting != 0:
         return False
-    if account.credited is None or account.credited != account.freed or account.waiting != 0:
+    if stalled >> account.flow & 1:
+        return _last_freed_after(facts, account, due_ps)
+    if account.credited is None or account.credited != account.freed:
         return False
     log = facts.view.flow_log(account.sender)
     begins = [] if log is None else log.select("PRESSURE", "begin", flow=account.flow).tolist()
@@ -332,6 +335,25 @@ def _freed_later(facts: Facts, account: FlowAccount, due_ps: int) -> bool:
     # The words that it waited for were on their way to the receiver when the wait began.
     since_ps = int(log.t_ps[begins[-1]])
     return since_ps < due_ps and _none_moved(facts, account, since_ps, due_ps)
+
+
+def _last_freed_after(facts: Facts, account: FlowAccount, due_ps: int) -> bool:
+    """Return whether all words that the sender was not credited left the receiver's FIFO after a time."""
+    tap = facts.view.roles.rx.exit
+    stream, doubt = facts.view.stream(account.receiver, tap), doubt_ps(facts, account)
+    if stream is None or doubt is None or not account.withheld:
+        return False
+    times = left_ps(stream, account.flow)
+    before = int((times <= due_ps + doubt).sum())
+    if len(times) - before >= account.withheld:
+        return True
+    # The last may have left when the memory had closed: then by all that left before, where it holds that.
+    capture = facts.view.device(account.receiver)
+    memory = capture.memories.get(tap) if capture is not None else None
+    whole = memory is not None and not memory.wrapped and not stream.breaks
+    known = whole and all(packet.header_ok is True for packet in stream.packets)
+    first = facts.view.value(account.receiver, "ctl.generation") == 1
+    return known and first and before <= (account.credited or 0)
 
 
 _LEVEL_LATE_WORDS = 8  # of a level that words move through

@@ -36,29 +36,29 @@ def withheld_credits(facts: Facts, account: FlowAccount) -> tuple[int, ...]:
         return ()
     if stream.end_ps is None:
         return ()
-    freed_ps = _freed_ps(stream, account.flow)
+    freed_ps = left_ps(stream, account.flow)
     states, losses = log.select("STATE", "tx_link"), log.select("LOSS")
     others = log.select("CREDIT", "sent")
     prompt_ps = 2 * view.cycles_ps(account.receiver, bus=_CROSSING_BUS, link=_CROSSING_LINK)
     withheld = []
     for i in range(1, len(sent)):
-        before_ps, left_ps = int(sent.t_ps[i - 1]), int(sent.t_ps[i])
+        before_ps, at_ps = int(sent.t_ps[i - 1]), int(sent.t_ps[i])
         lump = int(sent.freed[i] - sent.freed[i - 1]) % modulus
-        first, last = np.searchsorted(freed_ps, [before_ps - prompt_ps, left_ps])
+        first, last = np.searchsorted(freed_ps, [before_ps - prompt_ps, at_ps])
         # Words freed just before the last credit are stated by it or by this one: the last ones are this one's.
         words = freed_ps[first:last][-lump:] if lump else freed_ps[:0]
         between = (losses > sent.positions[i - 1]) & (losses < sent.positions[i])
-        if unit > lump or len(words) < lump or left_ps > stream.end_ps or bool(between.any()):
+        if unit > lump or len(words) < lump or at_ps > stream.end_ps or bool(between.any()):
             continue
         free_ps = _free_since(log, states, others, int(sent.positions[i]))
-        if free_ps is None or left_ps - int(words[-1]) > prompt_ps:
+        if free_ps is None or at_ps - int(words[-1]) > prompt_ps:
             continue
-        if left_ps - max(int(words[unit - 1]), free_ps) > prompt_ps:
+        if at_ps - max(int(words[unit - 1]), free_ps) > prompt_ps:
             withheld.append(lump)
     return tuple(withheld)
 
 
-def _freed_ps(stream: Stream, flow: int) -> npt.NDArray[np.int64]:
+def left_ps(stream: Stream, flow: int) -> npt.NDArray[np.int64]:
     """Return when each word of a flow left the FIFO, oldest first; nothing of packets whose flow is not sure."""
     mine = [
         stream.t_ps[packet.start : packet.end]
