@@ -71,7 +71,10 @@
       });
       this.standing = [...moving.querySelectorAll("[data-at]")].map((node) => {
         const t = Number(node.dataset.at);
-        return { node, t, was: this.x(t), wide: Number(node.dataset.wide || 0), row: node.getAttribute("y") };
+        const was = this.x(t), wide = Number(node.dataset.wide || 0), row = node.getAttribute("y");
+        // A label stays on the side of its line on which it was written.
+        const beside = node.hasAttribute("display") ? BESIDE : node.getAttribute("x") - was;
+        return { node, t, was, wide, row, beside };
       });
       this.standing.sort((a, b) => a.t - b.t);
       const tools = document.createElement("div");
@@ -185,11 +188,11 @@
         node.setAttribute("width", Math.max(wide, least));
         if (least) node.classList.toggle("thin", wide < THIN);
       }
-      for (const { node, t, was, wide, row } of this.standing) {
+      for (const { node, t, was, wide, row, beside } of this.standing) {
         let x = this.x(t);
         const label = wide > 0, seen = t >= this.t0 && t <= this.t1;
         if (label) {
-          x = Math.min(Math.max(x + BESIDE, 0), this.width - wide);
+          x = Math.min(Math.max(x + beside, 0), this.width - wide);
           // Labels that stood beside each other may meet: the later one has its tip still.
           if (!show(node, seen && !(ends[row] > x))) continue;
           ends[row] = x + wide + BESIDE;

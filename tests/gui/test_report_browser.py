@@ -39,8 +39,13 @@ const places = (figure) => [
   ...seen(figure, "g.ticks text").map((n) => [n.textContent, n.getAttribute("x"), 0]),
 ].map(([name, x, wide]) => name + " " + Number(x).toFixed(1) + " " + Number(wide).toFixed(1)).sort().join("|");
 say("written", places(near));
+const labels = () => seen(near, "text.marklabel")
+  .map((n) => n.textContent + " " + Number(n.getAttribute("x")).toFixed(1)).join("|");
+say("labels", labels());
 button(near, "Same range everywhere").click();
 say("moved", places(whole));
+button(near, "+").click(); button(near, "Reset").click();
+say("labels-again", labels());
 button(whole, "Reset").click();
 button(whole, "+").click(); button(whole, "+").click();
 say("zoomed", range(whole));
@@ -140,6 +145,7 @@ def test_drawings_zoom_pan_and_go_back_and_tables_sort_and_filter(made: Path) ->
     assert said["bars"] == said["bars-again"] != "0"
     assert len({said["range"], said["zoomed"], said["panned"]}) == 3
     assert said["near"] == said["panned"]
+    assert said["labels"] == said["labels-again"] and "word-omitted" in said["labels"]
     lasts = [float(text.split()[0]) for text in said["sorted"].split("|")]
     assert {text.split()[1] for text in said["sorted"].split("|")} == {"ns"}
     assert lasts == sorted(lasts)
