@@ -64,6 +64,8 @@ def export_stretch(
             registry=registry, choice=choice,
         )  # fmt: skip
     if opened.cards is not None:
+        if form == "perfetto" and stretch_ps is None:
+            return export_file(opened.path, form, place, force=force)
         material = card_packets(opened.path, form)
         if stretch_ps is not None:
             kept = [

@@ -33,6 +33,7 @@ from freezeframe.gui.export.tables import file_names
 
 _DECODED = code("freezeframe.decoders.trace.decode:decode_capture")
 _EXPLAINED = code("freezeframe.gui.export.capture_tracks:explained_tracks")
+_CARDS = code("freezeframe.gui.export.capture_tracks:explained_cards")
 _RECORDED = code("freezeframe.gui.export.capture_tracks:capture_tracks")
 _WITH_TABLES = code("freezeframe.gui.export.capture_tracks:with_tables")
 _SELECTION = code("freezeframe.decoders.query:Selection")  # pandas, only where rows are chosen
@@ -194,6 +195,11 @@ def _material(
 
 def _as_tracks(folder: Path, material: Material, *, chosen: bool) -> Material:
     """Return a recording with the tracks that its pictures have; of ``chosen`` rows those alone."""
+    if is_card_folder(folder):
+        if chosen:
+            return material  # tables of packets, a track each
+        tracks, tables = _CARDS(CardFolder.open(folder))
+        return replace(material, tracks=tracks, tables=tables)
     of = CaptureFolder.open(folder)
     trace = _DECODED(of)
     if not chosen:

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
+from freezeframe.analyzers.card.frames import packets_frame, words_frame
 from freezeframe.analyzers.card.pressure import run as pressure_of
 from freezeframe.analyzers.card.view import CardView
-from freezeframe.decoders.tap.event_log import entry_text
+from freezeframe.decoders.tap.event_log import decode_log, entry_text, log_table
 from freezeframe.gui.moments import card_freeze
 from freezeframe.gui.tracks.analysis import intervals_tracks
 from freezeframe.gui.tracks.recording import Made, by_source
@@ -28,6 +29,56 @@ from freezeframe.gui.tracks.tracks import IntervalTrack, SliceTrack, StateTrack,
 _NOT_WORDS = ("SUM", "MARK", "TIME", "reserved")
 _VERDICTS = ("good", "fails a check", "no verdict", "not all recorded")
 _ROLES = ("a", "error", "b", "idle")
+
+
+def card_frames(cards: Sequence[CardView]) -> dict[str, pd.DataFrame]:
+    """Return the tables of cards by name: packets, words, and events where a card has a log."""
+    packets, words, base = [], [], 0
+    for card in cards:
+        mine = packets_frame(card)
+        if len(mine):
+            mine[["first_row", "end_row"]] += base
+        packets.append(mine)
+        words.append(words_frame(card))
+        base += len(words[-1])
+    frames = {"packets": _joined(packets), "words": _joined(words)}
+    events = [
+        log_table(card.recording, decode_log(card.recording, card.times)).to_pandas()
+        for card in cards
+        if card.recording.log is not None
+    ]
+    return frames | ({"events": _joined(events)} if events else {})
+
+
+def card_tracks(
+    key: str, name: str, cards: Sequence[CardView], frames: Mapping[str, pd.DataFrame]
+) -> Iterator[Made]:
+    """Yield the tracks of cards with the name of the table of each, among those of `card_frames`."""
+    for card in cards:
+        below = {
+            made[0].key.rpartition("/")[2]: made
+            for made in word_tracks(key, name, card, frames["words"])
+        }
+        for tap, track in packet_tracks(key, name, card, frames["packets"]):
+            yield track, "packets"
+            under = below.get(card.source(card.streams[tap].tap))
+            if under is not None:
+                yield under
+    if "events" in frames:
+        yield from logged_tracks(key, name, list(cards), frames["events"])
+
+
+def _joined(frames: list[pd.DataFrame]) -> pd.DataFrame:
+    """Return frames as one, the columns of few values as categories."""
+    joined = (
+        frames[0].reset_index(drop=True)
+        if len(frames) == 1
+        else pd.concat(frames, ignore_index=True)
+    )
+    for column in ("source", "kind", "verdict"):
+        if column in joined and not isinstance(joined[column].dtype, pd.CategoricalDtype):
+            joined[column] = pd.Categorical(joined[column])
+    return joined
 
 
 def packet_tracks(

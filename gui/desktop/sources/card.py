@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 import pandas as pd
 
 from freezeframe.analyzers.card.explain import CardExplanation, explain_card
-from freezeframe.analyzers.card.frames import in_frames, packets_frame, words_frame
+from freezeframe.analyzers.card.frames import in_frames
 from freezeframe.analyzers.card.view import CardsView, run_analysis
 from freezeframe.analyzers.contract import Finding
 from freezeframe.analyzers.registry import AnalysisRegistry, load_analyses
 from freezeframe.analyzers.wall_clock import wall_clock_of
 from freezeframe.capture.errors import FreezeframeError
 from freezeframe.capture.folder.card_folder import CardFolder
-from freezeframe.decoders.tap.event_log import EventLog, decode_log, entry_text, log_table
+from freezeframe.decoders.tap.event_log import entry_text
 from freezeframe.gui.desktop.progress import Progress
 from freezeframe.gui.desktop.sources.analysis_tables import result_tables
 from freezeframe.gui.desktop.sources.capture import facts_of
@@ -23,8 +23,8 @@ from freezeframe.gui.desktop.sources.opened import Opened, Part, Table
 from freezeframe.gui.moments import card_freeze
 from freezeframe.gui.text import folder_title
 from freezeframe.gui.tracks.analysis import result_tracks
-from freezeframe.gui.tracks.card import logged_tracks, packet_tracks, word_tracks
-from freezeframe.gui.tracks.recording import Made, finding_track
+from freezeframe.gui.tracks.card import card_frames, card_tracks
+from freezeframe.gui.tracks.recording import finding_track
 
 _DOCS = {
     "packets": "packets as they crossed each tap, with what their format says",
@@ -45,8 +45,8 @@ def load_card(
     view = CardsView(folder)
     progress.check()
     name = folder_title(path)
-    logs = [decode_log(card.recording, card.times) for card in view.cards]
-    tables = {table.key: table for table in _tables(view, logs)}
+    frames = card_frames(view.cards)
+    tables = {table.key: table for table in _tables(view, frames)}
     # Several cards have a time of their own each: no one moment is that of all.
     freeze = card_freeze(view.cards[0]) if len(view.cards) == 1 else None
     frozen_ps = None if freeze is None else freeze.t_ps
@@ -73,7 +73,7 @@ def load_card(
         cards=view,
         wall_clock=wall_clock_of(folder.manifest.get("history", []), frozen_ps),
     )
-    opened.absorb(Part(tracks=list(_tracks(key, name, view, tables))))
+    opened.absorb(Part(tracks=list(card_tracks(key, name, view.cards, frames))))
     progress.give(opened)
     progress.report(0, 0, "explaining")
     progress.give(_explained(key, name, view))
@@ -99,24 +99,9 @@ def load_card(
     return opened
 
 
-def _tables(view: CardsView, logs: list[EventLog]) -> Iterator[Table]:
-    packets, words, base = [], [], 0
-    for card in view.cards:
-        mine = packets_frame(card)
-        if len(mine):
-            mine[["first_row", "end_row"]] += base
-        packets.append(mine)
-        words.append(words_frame(card))
-        base += len(words[-1])
-    yield Table("packets", _joined(packets), doc=_DOCS["packets"])
-    yield Table("words", _joined(words), doc=_DOCS["words"])
-    events = [
-        log_table(card.recording, log).to_pandas()
-        for card, log in zip(view.cards, logs, strict=True)
-        if card.recording.log is not None
-    ]
-    if events:
-        yield Table("events", _joined(events), entry_text, doc=_DOCS["events"])
+def _tables(view: CardsView, frames: Mapping[str, pd.DataFrame]) -> Iterator[Table]:
+    for name, frame in frames.items():
+        yield Table(name, frame, entry_text if name == "events" else None, doc=_DOCS[name])
     yield Table("counters", _counters(view), doc=_DOCS["counters"])
     laws = [
         {"device": card.device, "law": v.law.name, "state": _STATES[v.holds], "text": v.text}
@@ -128,19 +113,6 @@ def _tables(view: CardsView, logs: list[EventLog]) -> Iterator[Table]:
 
 
 _STATES = {True: "holds", False: "broken", None: "not checkable"}
-
-
-def _joined(frames: list[pd.DataFrame]) -> pd.DataFrame:
-    """Return frames as one, the columns of few values as categories."""
-    joined = (
-        frames[0].reset_index(drop=True)
-        if len(frames) == 1
-        else pd.concat(frames, ignore_index=True)
-    )
-    for column in ("source", "kind", "verdict"):
-        if column in joined and not isinstance(joined[column].dtype, pd.CategoricalDtype):
-            joined[column] = pd.Categorical(joined[column])
-    return joined
 
 
 def _counters(view: CardsView) -> pd.DataFrame:
@@ -207,18 +179,3 @@ def _explained(key: str, name: str, view: CardsView) -> Part:
         remarks=remarks,
         answer="; ".join(answers),
     )
-
-
-def _tracks(key: str, name: str, view: CardsView, tables: dict[str, Table]) -> Iterator[Made]:
-    packets, words = tables["packets"].frame, tables["words"].frame
-    for card in view.cards:
-        below = {
-            made[0].key.rpartition("/")[2]: made for made in word_tracks(key, name, card, words)
-        }
-        for tap, track in packet_tracks(key, name, card, packets):
-            yield track, "packets"
-            under = below.get(card.source(card.streams[tap].tap))
-            if under is not None:
-                yield under
-    if "events" in tables:
-        yield from logged_tracks(key, name, view.cards, tables["events"].frame)

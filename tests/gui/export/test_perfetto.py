@@ -11,12 +11,16 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
+from freezeframe.analyzers.card.view import CardsView
 from freezeframe.capture.errors import InputError
 from freezeframe.capture.files.edges import Bus
 from freezeframe.capture.folder import CaptureFolder
+from freezeframe.capture.folder.card_folder import CardFolder
+from freezeframe.capture.recorder.pull import pull
 from freezeframe.decoders.run import Decoded
 from freezeframe.decoders.trace.coverage import Coverage
 from freezeframe.decoders.trace.decode import decode_capture
+from freezeframe.emulator.card_image import CardImage
 from freezeframe.gui.export.material import Material
 from freezeframe.gui.export.perfetto import write_perfetto
 from freezeframe.gui.export.protobuf import (
@@ -27,10 +31,12 @@ from freezeframe.gui.export.protobuf import (
     uint_field,
 )
 from freezeframe.gui.export.run import export_file
+from freezeframe.gui.tracks.card import card_frames, card_tracks
 from freezeframe.gui.tracks.recording import recording_tracks
 from freezeframe.gui.tracks.tracks import IntervalTrack, SeriesTrack, SliceTrack
 from tests.gui.desktop.captures import emulated
 from tests.gui.export.material import golden_recording, recording, samples, small
+from tests.gui.test_card_analyses_verbs import recorded
 
 SCHEMA: Any = import_module("perfetto.protos.perfetto.trace.perfetto_trace_pb2")
 BEGIN, END, INSTANT, COUNTER = 1, 2, 3, 4
@@ -238,6 +244,27 @@ def test_a_recording_has_the_tracks_of_its_pictures(tmp_path: Path) -> None:
                and any(n.name == "in error" for n in e.debug_annotations))  # fmt: skip
     columns = {n.name: getattr(n, n.WhichOneof("value")) for n in bad.debug_annotations}
     assert (columns["seq"], columns["payload_ok"], columns["length_ok"]) == (69, False, False)
+
+
+def test_a_card_that_a_file_describes_has_the_tracks_of_its_pictures(tmp_path: Path) -> None:
+    pull(CardImage([recorded("ethernet-8", "bits-flipped")]), tmp_path / "x.ff")
+    export_file(tmp_path / "x.ff", "perfetto", tmp_path / "x")
+    trace = Read(tmp_path / "x")
+    view = CardsView(CardFolder.open(tmp_path / "x.ff"))
+    frames = card_frames(view.cards)
+    shown = [track for track, _ in card_tracks("", "", view.cards, frames) if len(track)]
+    assert len(shown) == 4  # packets and words of two taps
+    for track in shown:
+        mine = [e for e in trace.events if e[1].rpartition("/")[2] == track.name and e[2] != END]
+        assert [t for t, *_ in mine] == (track.t_ps // 1000).tolist(), track.name
+    wrong = {
+        e.name for *_, e in trace.events if any(n.name == "in error" for n in e.debug_annotations)
+    }
+    assert wrong
+    assert any(name.endswith(", not recorded") for name in trace.names.values())
+    export_file(tmp_path / "x.ff", "perfetto", tmp_path / "y", where="verdict == bad")
+    chosen = [e for *_, kind, e in Read(tmp_path / "y").events if kind != END]
+    assert len(chosen) == int((frames["packets"]["verdict"] == "bad").sum())
 
 
 def test_chosen_rows_of_a_recording_are_its_tracks_alone(tmp_path: Path) -> None:
