@@ -23,6 +23,7 @@ import numpy as np
 from freezeframe.analyzers.contract import Evidence, Finding, Ground, Row
 from freezeframe.analyzers.credits.ledger import FlowAccount
 from freezeframe.analyzers.diagnosis.overflow import sender_rows
+from freezeframe.analyzers.diagnosis.standstill import words_since
 from freezeframe.analyzers.diagnosis.withheld import left_ps
 from freezeframe.analyzers.evidence import cause_evidence
 from freezeframe.analyzers.facts import Facts, covers, doubt_ps, flight_ps
@@ -350,10 +351,11 @@ def _last_freed_after(facts: Facts, account: FlowAccount, due_ps: int) -> bool:
     # The last may have left when the memory had closed: then by all that left before, where it holds that.
     capture = facts.view.device(account.receiver)
     memory = capture.memories.get(tap) if capture is not None else None
-    whole = memory is not None and not memory.wrapped and not stream.breaks
-    known = whole and all(packet.header_ok is True for packet in stream.packets)
-    first = facts.view.value(account.receiver, "ctl.generation") == 1
-    return known and first and before <= (account.credited or 0)
+    after = words_since(facts, account.receiver, tap)
+    if memory is None or memory.wrapped or stream.breaks or after is None or account.freed is None:
+        return False
+    whole = account.freed - len(times) <= after and all(p.header_ok is True for p in stream.packets)
+    return whole and before <= (account.credited or 0)
 
 
 _LEVEL_LATE_WORDS = 8  # of a level that words move through

@@ -237,8 +237,8 @@ def _stood(
         return None
     if entered.breaks or left.breaks or bool((left.t_unc_ps < 0).any()):
         return None
-    if _went_on(facts, left.device, left.tap):
-        return None
+    if words_since(facts, left.device, left.tap):
+        return None  # levels and states are of the freeze, later
     packet, at = _first_waiting(entered, left), _next_in(entered, left)
     if at is None or packet is None or not packet.has_tail:
         return None  # more of it is to come, and may be waited for
@@ -251,14 +251,14 @@ def _stood(
     return since if left.end_ps - since > usual else None
 
 
-def _went_on(facts: Facts, device: str, tap: str) -> bool:
-    """Tell whether words crossed a tap after its memory had closed: levels and states are of the freeze, later."""
+def words_since(facts: Facts, device: str, tap: str) -> int | None:
+    """Return how many words crossed a tap after its memory had closed; None where that is not known."""
     view = facts.view
     if view.value(device, "ctl.generation") != 1:
-        return False  # not known: counters go on over re-arms, a memory's begin again
+        return None  # counters go on over re-arms, a memory's begin again
     crossed = view.count(device, "words", tap)
     offered = view.value(device, "memory.offered", view.roles.memories.index(tap))
-    return None not in (crossed, offered) and crossed != offered
+    return None if crossed is None or offered is None else crossed - offered
 
 
 def _next_in(entered: Stream, left: Stream) -> int | None:
@@ -309,7 +309,7 @@ def _last_moved(facts: Facts, device: str) -> int | None:
     left = view.stream(device, view.roles.tx.exit)
     if entered is None or entered.end_ps is None or log is None or log.gaps or entered.breaks:
         return None
-    if _went_on(facts, device, entered.tap):
+    if words_since(facts, device, entered.tap):
         return None
     own = log.select("DESC", *_ENGINE)
     posted = log.select("DESC", "posted")

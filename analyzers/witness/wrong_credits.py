@@ -47,7 +47,7 @@ def refused_credits(case: Case) -> Iterator[Finding]:
         flow = _all_of_one_flow(case, sender, log) if log is not None and len(at) else None
         text = f"{sender} refused {many} credit{'s' * (many > 1)} from {receiver} for a bad CRC"
         if flow is None:
-            text += ": the line changed what it carried."
+            text += f": changed on the line, or made wrong by {receiver}."
             more = "the next credit of the flow makes up for it"
         else:
             text += (
