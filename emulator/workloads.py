@@ -60,18 +60,27 @@ class _Script(Sending):
         return self.answers()
 
 
+def check_workload(name: str) -> None:
+    """Refuse a name that is no workload.
+
+    Raises:
+        InputError: there is none of that name; the message lists them.
+    """
+    if name not in WORKLOADS and not _SIZED.fullmatch(name) and not name.endswith(".csv"):
+        raise InputError(
+            f"workload {name!r} does not exist; there are {', '.join(WORKLOADS)}, one-way-SIZE and ping-pong-SIZE (8B, "
+            "64KiB), or a .csv file"
+        )
+
+
 def workload_plan(profile: Profile, seed: int, run: int, name: str) -> Plan:
     """Return the plan of a workload.
 
     Raises:
         InputError: there is none of that name; the message lists them. Or a line of a file is wrong.
     """
+    check_workload(name)
     sized = _SIZED.fullmatch(name)
-    if name not in WORKLOADS and not sized and not name.endswith(".csv"):
-        raise InputError(
-            f"workload {name!r} does not exist; there are {', '.join(WORKLOADS)}, one-way-SIZE and ping-pong-SIZE (8B, "
-            "64KiB), or a .csv file"
-        )
     hosts = []
     for side in ("A", "B"):
         draw = random.Random(f"{seed}/{run}/{side}/{name}")

@@ -61,7 +61,7 @@ def test_a_sweep_prints_a_line_a_point_and_draws_it(tmp_path: Path) -> None:
         (("nowhere",), "profile 'nowhere' does not exist"),
         (("forth", "--set", "flows.activ=3"), "profile forth: unknown key flows.activ; [flows] has count, active"),
         (("forth", "--set", "depth=3"), "--set depth=3: a card's profile has keys section.name"),
-        (("forth", "--set", "workload=x"), "--set workload: 'x' is none; there are single-8B"),
+        (("forth", "--set", "workload=x"), "workload 'x' does not exist; there are single-8B"),
         (("forth", "--sweep", "flows.active=1,2", "-o", "x.svg"), "its points are not drawn"),
         (("cim250", "--set", "depth"), "--set 'depth': it must be KEY=VALUE"),
         (("cim250", "--set", "dept=2"), "did you mean depth?"),

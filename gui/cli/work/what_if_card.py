@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 from freezeframe.capture.errors import InputError
 from freezeframe.emulator.profile import load_profile
 from freezeframe.emulator.profile_files import ProfileFile
-from freezeframe.emulator.workloads import WORKLOADS
+from freezeframe.emulator.workloads import check_workload
 from freezeframe.gui.cli.output import emit_json, progress_bar, table
 from freezeframe.gui.cli.work.reproduction import Experiment, figure, run_experiment, waits_per_ms
 from freezeframe.gui.text import printable
@@ -72,11 +72,10 @@ def _changed(
     """Write a profile that extends another; return its path and the workload to run it with."""
     sections: dict[str, list[str]] = {}
     workload = str(settings.get("workload", _WORKLOAD))
-    if workload not in WORKLOADS:
-        option = "--sweep" if "workload" in swept else "--set"
-        raise InputError(
-            f"{option} workload: {workload!r} is none; there are {', '.join(WORKLOADS)}"
-        )
+    try:
+        check_workload(workload)
+    except InputError as error:
+        raise InputError(f"{'--sweep' if 'workload' in swept else '--set'}: {error}") from None
     for key, value in settings.items():
         section, dot, name = key.partition(".")
         if key == "workload":
