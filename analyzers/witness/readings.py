@@ -18,7 +18,6 @@ from freezeframe.capture.registers.layouts import Kind
 
 LATE_CYCLES = 64  # of the bus, from a packet's last word to its checker's count
 _CHECKS = ("bad-header", "bad-payload", "bad-length")
-_LANES = (0, 1)
 _SEQUENCE = 1 << 16
 
 
@@ -242,7 +241,9 @@ def _level(bound: Bound) -> Reading:
 
 def _underflows(bound: Bound) -> Reading:
     view, device = bound.facts.view, bound.receiver
-    counts = [view.value(device, "frozen.lane.underflows", lane) for lane in _LANES]
+    counts = [
+        view.value(device, "frozen.lane.underflows", lane) for lane in range(view.roles.lanes)
+    ]
     known = [count for count in counts if count is not None]
     if len(known) < len(counts):
         return silent(f"the underflows of {device}'s lanes were not read")

@@ -328,7 +328,7 @@ def _underflows(view: CaptureView, device: DeviceCapture, log: EventLog) -> Iter
         return
     since_ps = view.since_ps.get(device.name, -(1 << 62))  # a link that came up counts anew, or not
     for name, code in (("underflows", "underflow"), ("overflows", "overflow")):
-        for lane in range(2):
+        for lane in range(view.roles.lanes):
             value = view.value(device.name, f"frozen.lane.{name}", lane)
             at = log.select("LINK", code)
             times_ps = log.t_ps[at][log.value[at] == lane]
