@@ -93,6 +93,8 @@ def run(names: Sequence[str], place: Path, cpu_s: float, executions: int = 1 << 
             signal.signal(number, end)
         output, said = child.communicate()
         process = subprocess.CompletedProcess(command, child.returncode, output, said)
+        if ended.is_set() and process.returncode == -signal.SIGTERM:
+            sys.exit(_ENDED)  # before it had begun
         if process.returncode:
             done = Tally(crashed=1, crashes=[_death(process, place / name, before["runs"])])
         else:
