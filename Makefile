@@ -124,6 +124,7 @@ campaign: $(DEV)
 
 campaign-open: $(DEV)
 	@$(BIN)/python -m tests.campaign.open_world.run --write
+	@$(BIN)/python -m tests.campaign.open_world.next --write
 
 campaign-rtl: system $(DEV)
 	@$(BIN)/python -m tests.campaign.diagnosis --board

@@ -1,9 +1,11 @@
 """What the proposed next measurement brings: runs whose answer is undetermined, measured once more as the answer says.
 
-``python -m tests.campaign.open_world.next``. Each run: an emulated pair behind a real UDP server, pulled, and explained
-from both ends and from a capture of each end alone. Where the first answer names nothing, the command that it proposes
-is run as it is printed, on the same pair, which still stands frozen; what that brings is explained, and the truth is
-looked at last. Simulated time passes when the card is asked for something: until the fault has come again.
+``make campaign-open`` runs it last and writes docs/campaign-next.md.
+
+Each run: an emulated pair behind a real UDP server, pulled, and explained from both ends and from a capture of each end
+alone. Where the first answer names nothing, the command that it proposes is run as it is printed, on the same pair,
+which still stands frozen; what that brings is explained, and the truth is looked at last. Simulated time passes when
+the card is asked for something: until the fault has come again.
 """
 
 from __future__ import annotations
@@ -29,6 +31,7 @@ from freezeframe.capture.targets.base import Words, open_target
 from freezeframe.emulator.target import EmulatorTarget
 from freezeframe.gui.cli.app import run_verb
 from tests.campaign.open_world.judge import OPEN, right_of
+from tests.campaign.open_world.report import DOCS
 from tests.campaign.open_world.run import COUNTING, TESTING, round_of
 from tests.campaign.open_world.runs import (
     FOLDER,
@@ -45,6 +48,7 @@ from tests.capture.serving import serving
 Record = dict[str, Any]
 
 OUT = Path("out/campaign-open/next.jsonl")
+NEXT_PAGE = DOCS / "campaign-next.md"
 _ASKED = "90 %"
 _COMMAND = "freezeframe"
 
@@ -174,10 +178,10 @@ def _judged(found: Explanation, fault: str, truth: dict[str, Any]) -> Record:
 
 
 def text_of(records: Sequence[Record], runs: int) -> str:
-    """Return the section of docs/campaign-open.md."""
+    """Return docs/campaign-next.md."""
     right = sum(bool(r["right"]) for r in records)
     lines = [
-        "## What to measure next",
+        "# What the next measurement brings",
         "",
         f"`python -m tests.campaign.open_world.next`: {runs} runs with one of the eighteen faults, each explained from "
         "both ends and from a capture of each alone. Where the answer named nothing, the command that it proposes was "
@@ -218,6 +222,7 @@ def main() -> None:
     parser.add_argument("--worlds", default="1", help="1: the usual card, 3: random geometries (1)")
     parser.add_argument("--workers", type=int, default=2)
     parser.add_argument("--out", type=Path, default=OUT, help="file of JSON lines")
+    parser.add_argument("--write", action="store_true", help="write docs/campaign-next.md")
     args = parser.parse_args()
     seeds = COUNTING if args.count else TESTING
     worlds = tuple(int(world) for world in args.worlds.split(","))
@@ -237,7 +242,10 @@ def main() -> None:
         for found in pool.imap_unordered(measured, jobs):
             records += found
             file.writelines(json.dumps(record) + "\n" for record in found)
-    print(text_of(records, len(jobs)))
+    text = text_of(records, len(jobs))
+    print(text)
+    if args.write:
+        NEXT_PAGE.write_text(text)
 
 
 if __name__ == "__main__":
