@@ -287,7 +287,9 @@ def _judge(rows: Sequence[LogRow], end_cycle: int | None, *, from_enabled: bool 
             if newest is not None and newest is not due:
                 since = row.cycle - newest.cycle
                 allowed = since + _LINE_CYCLES if since <= _RAISE_CYCLES else allowed
-            if due is not None and row.cycle - due.cycle > allowed:
+            # Nobody looks between the two: what waited at the enabling, and came since, waits here as well.
+            waits = not from_enabled or row.value == rows[0].value + completions
+            if due is not None and row.cycle - due.cycle > allowed and waits:
                 lost.append(Lost(due, row))
             pending = row if pending is None else pending
             due, line_is_open = None, False

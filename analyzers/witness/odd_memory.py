@@ -113,7 +113,12 @@ def _decided(
     """Return which witnesses decide that it is the memory, and how; none where nothing decides it."""
     if any(each.before and each.behind for each in odd):
         return ("tap_before", "tap_after"), "the taps before and behind it agree on what crossed"
-    good = [each.beside.there.source for each in odd if each.behind and _passes_there(each)]
+    # A check that passes with either word, as of bits that it does not cover, decides nothing.
+    good = [
+        each.beside.there.source
+        for each in odd
+        if each.behind and _passes_there(each) and not _passes(stream, each.difference.start)
+    ]
     if good and _bits(stream, odd):
         return ("tap_after",), f"at {good[0]} the packet passes its checks with other words there"
     wrong = _failing_beside(stream, odd, mended=False)
@@ -135,9 +140,12 @@ def _decided(
 
 
 def _passes_there(odd: _Odd) -> bool:
-    """Tell whether the packet around an odd place is whole at the other tap, and passes its checks there."""
-    there = odd.beside.there
-    packet = _packet(there, min(odd.difference.first, len(there) - 1))
+    return _passes(odd.beside.there, odd.difference.first)
+
+
+def _passes(stream: Stream, at: int) -> bool:
+    """Tell whether the packet around a position is whole at a tap, and passes its checks there."""
+    packet = _packet(stream, min(at, len(stream) - 1))
     return packet is not None and {packet.header_ok, packet.payload_ok, packet.length_ok} == {True}
 
 

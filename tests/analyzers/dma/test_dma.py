@@ -192,6 +192,16 @@ def test_a_lost_interrupt_is_seen_when_the_next_completion_comes_two_cycles_late
     assert told([irq(0, "enabled", 1), irq(3 + delay, "raised", 1)]).lost == ()
 
 
+@pytest.mark.parametrize(
+    ("enabled", "raised"), [(128, 1), (1, 1)], ids=["never so many", "one bit"]
+)
+def test_what_waited_at_the_enabling_and_not_at_the_next_interrupt_never_waited(
+    enabled: int, raised: int
+) -> None:
+    rows = [irq(0, "enabled", enabled), note(900), irq(900, "raised", raised)]
+    assert told(rows).lost == ()
+
+
 def test_a_lost_interrupt_that_nothing_follows_is_told_only_when_the_recording_goes_on() -> None:
     rows = [irq(0, "enabled", 1)]
     assert [one.raised for one in told(rows, 1000).lost] == [None]

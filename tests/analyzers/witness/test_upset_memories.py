@@ -112,6 +112,19 @@ def test_one_bit_of_many_words_that_one_tap_alone_has_otherwise_is_a_column(
     suspected(only(explained, pair), device, tap, "in bit 46 of 8 words in slots")
 
 
+def test_bits_that_no_check_covers_do_not_tell_which_of_two_taps_is_upset(
+    explained: Explain,
+) -> None:
+    """A TAIL's upper half is in no CRC: its packet passes at both."""
+    pair, hit = quiet()
+    hit.rx_deq[-1] = (TAIL, hit.rx_deq[-1][1] ^ 1 << 41)
+    for finding in explained(pair, "B").findings:
+        assert (finding.diagnosis, "recorder-suspect" in finding.candidates) == (
+            "undetermined",
+            True,
+        )
+
+
 @pytest.mark.parametrize(("tap", "value"), [("tx_deq", 0), ("rx_deq", 1)])
 def test_a_bit_that_is_the_same_in_every_word_of_one_memory_is_stuck(
     explained: Explain, tap: str, value: int
