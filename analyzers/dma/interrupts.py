@@ -253,7 +253,7 @@ def _judge(rows: Sequence[LogRow], end_cycle: int | None, *, from_enabled: bool 
     """Judge the rows from one ``enabled`` (the first row, if ``from_enabled``) to the next or the end."""
     certain = all(row.kind != _LOSS for row in rows)
     inner = rows[1:] if from_enabled else rows
-    completions = local = raised = for_local = 0
+    completions = since_then = local = raised = for_local = 0
     newest_notes: dict[str, LogRow] = {}  # the newest notification of each kind
     again: list[LogRow] = []
     lost: list[Lost] = []
@@ -267,6 +267,7 @@ def _judge(rows: Sequence[LogRow], end_cycle: int | None, *, from_enabled: bool 
             newest_notes[row.code] = row
             local += row.code == "local"
             completions += row.code == "remote"
+            since_then += row.code == "remote" and row.cycle - rows[0].cycle > _RAISE_CYCLES
             if row.code == "remote" and line_is_open and due is None:
                 due = row
         elif row.kind == _IRQ and row.code == "raised":
@@ -287,8 +288,10 @@ def _judge(rows: Sequence[LogRow], end_cycle: int | None, *, from_enabled: bool 
             if newest is not None and newest is not due:
                 since = row.cycle - newest.cycle
                 allowed = since + _LINE_CYCLES if since <= _RAISE_CYCLES else allowed
-            # Nobody looks between the two: what waited at the enabling, and came since, waits here as well.
-            waits = not from_enabled or row.value == rows[0].value + completions
+            # Nobody looks between the two: what waited at the enabling, and came since, waits here as well. What came
+            # with the enabling may be counted there already.
+            more = row.value - rows[0].value
+            waits = not from_enabled or since_then <= more <= completions
             if due is not None and row.cycle - due.cycle > allowed and waits:
                 lost.append(Lost(due, row))
             pending = row if pending is None else pending

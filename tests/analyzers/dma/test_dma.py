@@ -202,6 +202,11 @@ def test_what_waited_at_the_enabling_and_not_at_the_next_interrupt_never_waited(
     assert told(rows).lost == ()
 
 
+def test_a_completion_that_came_with_the_enabling_may_be_counted_there_already() -> None:
+    rows = [irq(0, "enabled", 1), note(0), note(900), irq(900, "raised", 2)]
+    assert [one.cause.cycle for one in told(rows).lost] == [0]
+
+
 def test_a_lost_interrupt_that_nothing_follows_is_told_only_when_the_recording_goes_on() -> None:
     rows = [irq(0, "enabled", 1)]
     assert [one.raised for one in told(rows, 1000).lost] == [None]
