@@ -125,7 +125,7 @@ class SourceReader:
                 pause_s = self.period_s
                 self._obey()
             except (FreezeframeError, OSError) as error:
-                self.trouble = " ".join(str(error).split())
+                self.trouble = str(error)
                 self._close()
                 self._refuse()
                 pause_s = min(_LONGEST_PAUSE_S, max(2 * pause_s, 0.1))
@@ -151,7 +151,7 @@ class SourceReader:
             try:
                 self._answers.append(Answer(action(self.source)))
             except FreezeframeError as error:
-                self._answers.append(Answer(" ".join(str(error).split()), failed=True))
+                self._answers.append(Answer(str(error), failed=True))
 
     def _refuse(self) -> None:
         while self._asked:

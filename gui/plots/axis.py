@@ -41,7 +41,10 @@ def value_ticks(low: float, high: float, most: int) -> list[float]:
     for power in count(exponent):
         for digit in (1, 2, 5):
             step = digit * 10.0**power
-            first, last = math.floor(low / step), math.ceil(high / step)
+            first = math.floor(low / step)
+            last = max(
+                math.ceil(high / step), first + 1
+            )  # far from 0 a float may not tell them apart
             if last - first < most:
                 return [round(n * step, max(0, -power)) for n in range(first, last + 1)]
     raise AssertionError("unreachable: steps grow without bound")

@@ -12,7 +12,7 @@ from freezeframe.capture.card.reading import read_card
 from freezeframe.capture.card.shipped import card_schema, shipped_cards
 from tests.gui.cli import run_inside
 
-OF_MAP_2 = sorted(set(shipped_cards()) - {"forth", "switch-c"})
+OF_MAP_2 = sorted(set(shipped_cards()) - {"forth", "forth-regions", "forth-x4", "switch-c"})
 # Clocks, what may happen on the path, the law that follows; of the others as of an Ethernet MAC with a FIFO.
 MAC = (
     "0.1: 2 taps in 2 clock domains",

@@ -54,7 +54,7 @@ def test_a_source_that_fails_is_closed_opened_again_and_goes_on() -> None:
 
 def test_while_a_source_is_gone_its_trouble_and_last_sample_stand() -> None:
     def reopen() -> CounterSource:
-        raise TargetError("made:a:\n  still gone")
+        raise TargetError("made:a: still gone")
 
     reader = SourceReader(PlayedSource(samples(7, 1)), reopen, 0.001)
     assert (reader.age_ns(), reader.is_stale(time.monotonic_ns())) == (None, False)
@@ -76,7 +76,7 @@ def test_what_is_asked_runs_in_the_readers_thread_between_two_readings() -> None
         return f"done to {source.url}"
 
     def refuse(source: CounterSource) -> str:
-        raise InputError("not with\nthis one")
+        raise InputError("not with this one")
 
     reader.ask(act)
     reader.ask(refuse)
