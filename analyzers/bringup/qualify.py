@@ -104,6 +104,7 @@ class _Measuring:
                     continue
                 self.tell(f"{receiver.name}: one packet with {check}")
                 taken = self.bench.spoiled(sender, receiver, check)
+                _nothing_else(taken, place, check)
                 yield from checks.checker(taken, taken.folder.devices[place].name, check)
 
     def _clocks(self, seconds: float) -> Iterator[ClockRate]:
@@ -117,3 +118,15 @@ class _Measuring:
         rates, why_not = rates_by_master(taken.folder)
         yield from rates
         self.not_measured += why_not
+
+
+def _nothing_else(taken: Take, place: int, check: str) -> None:
+    """Raise where a card to which nothing wrong was sent froze by itself: then the other says nothing of its own."""
+    view = taken.facts.view
+    for number, device in enumerate(taken.folder.devices):
+        own = {*view.causes(device.name)} - {"host", view.roles.card.peer_cause}
+        if number != place and own:
+            raise Failure(
+                f"a card is not in order: {device.name} froze for {', '.join(sorted(own))} while a packet with {check} "
+                f"went to {taken.folder.devices[place].name} alone: pull and explain that first"
+            )

@@ -256,12 +256,8 @@ def _not_lost(facts: Facts, account: FlowAccount) -> Stall:
         return Stall(account, "healthy", True, cause_ps, None, reason, rows)
     level = facts.view.value(account.receiver, f"frozen.{facts.view.roles.rx.level}")
     if account.waiting and _not_in_fifo(facts, account, level):
-        text = (
-            f"{account.sender} waited for credit of flow {account.flow} beyond its limit. {account.receiver}'s books "
-            f"say that {account.waiting} words of it wait in its incoming FIFO, and its level register says {level}: "
-            f"{account.receiver} received them, they are not there, and it did not count them as freed"
-            f"{_last_out(facts, account.receiver)}."
-        )
+        text = f"{account.sender} waited for credit of flow {account.flow} beyond its limit. "
+        text += _contradiction(facts, account, level)
         return Stall(account, "contradicted", True, cause_ps, None, text, rows)
     text = (
         f"{account.sender} waited for credit of flow {account.flow} beyond its limit although "
@@ -277,6 +273,21 @@ def _not_lost(facts: Facts, account: FlowAccount) -> Stall:
         text += f" It waited no longer than a credit may take, {format_ps(flight)}."
         candidates = ("credit-lost", "header-miscounted", "none")
     return Stall(account, "unknown", True, cause_ps, None, text, rows, candidates)
+
+
+def _contradiction(facts: Facts, account: FlowAccount, level: int | None) -> str:
+    """Return how a receiver's books and its FIFO contradict each other, in a sentence."""
+    receiver, waiting, modulus = account.receiver, account.waiting or 0, account.modulus or 0
+    last = _last_out(facts, receiver)
+    if waiting > max(account.depth or 0, modulus // 2):
+        return (
+            f"{receiver}'s books say that it freed {modulus - waiting} words of it more than it received: one of the "
+            f"two counts is wrong (frozen.{facts.view.roles.rx.level} {level}){last}."
+        )
+    return (
+        f"{receiver}'s books say that {waiting} words of it wait in its incoming FIFO, and its level register says "
+        f"{level}: {receiver} received them, they are not there, and it did not count them as freed{last}."
+    )
 
 
 def _long_enough(facts: Facts, account: FlowAccount, cause_ps: int | None, flight: int) -> bool:

@@ -18,6 +18,7 @@ from freezeframe.analyzers.witness.case import Case
 from freezeframe.analyzers.witness.claims import UNITS, WHATS, General, general_claims, pattern
 from freezeframe.analyzers.witness.declared import Declared, read_fault, shipped
 from freezeframe.analyzers.witness.gate import heard, pattern_of
+from freezeframe.capture.counters.law_table import laws_of
 from freezeframe.capture.errors import InputError
 from freezeframe.capture.folder import CaptureFolder
 
@@ -36,7 +37,14 @@ def own_faults(folder: Path) -> list[Declared]:
     paths = sorted(folder.glob("*.toml"))
     if not paths:
         raise InputError(f"{folder}: no fault file (NAME.toml) is in it")
-    return [_checked(path) for path in paths]
+    faults = [_checked(path) for path in paths]
+    for path, fault in zip(paths, faults, strict=True):
+        first = next(p for p, other in zip(paths, faults, strict=True) if other.name == fault.name)
+        if first is not path:
+            raise InputError(
+                f"{path}: {fault.name} is the name of {first.name} already; give it another"
+            )
+    return faults
 
 
 def _checked(path: Path) -> Declared:
@@ -51,6 +59,10 @@ def _checked(path: Path) -> Declared:
     for need in fault.needs:
         if not known_need(need):
             raise InputError(f"{path}: needs {need!r}, which no card file says")
+    if not _NAME.fullmatch(fault.name):
+        raise InputError(
+            f"{path}: name = {fault.name!r}: small letters and digits, with - between them"
+        )
     if fault.name in shipped():
         raise InputError(f"{path}: {fault.name} is a name that ships; give it another")
     return fault
@@ -67,11 +79,26 @@ def matched(case: Case, faults: Sequence[Declared]) -> Iterator[Finding]:
         lacks = list(lacking(case.facts.view.roles, fault))
         if lacks:
             raise InputError(f"fault {fault.name}: the card has not {'; '.join(lacks)}")
+        _check_place(case, fault)
         claim = claims.get((fault.claim["what"], fault.claim["unit"], fault.claim["at"]))
         if claim is not None:
             finding = _judged(case, fault, claim)
             if finding is not None:
                 yield finding
+
+
+def _check_place(case: Case, fault: Declared) -> None:
+    """Raise where a claim is at no stretch, tap, law or cause of the card."""
+    card, at = case.facts.view.roles.card, fault.claim["at"]
+    asked = [at]
+    if fault.claim["unit"] == "law":
+        known = [law.name for law in laws_of(card)]
+    elif fault.claim["unit"] == "card":
+        known = [cause.name for cause in card.causes]
+    else:
+        asked, known = at.split("->"), [tap.name for tap in card.taps]
+    if not {*asked} <= {*known}:
+        raise InputError(f"fault {fault.name}: claim.at = {at!r}; the card has {', '.join(known)}")
 
 
 def _judged(case: Case, fault: Declared, claim: General) -> Finding | None:

@@ -381,3 +381,14 @@ def describe(pair: Pair, sent: list[Crossing]) -> None:
     for crossing in sent:
         value = len(crossing.tx_enq) - 3 | 1 << 10 | crossing.seq << 20
         pair.event("A", 40 * US, "DESC", "posted", value, crossing.flow, 0)
+
+
+def test_a_receiver_that_freed_more_than_it_received_has_no_words_that_wait(
+    explained: Explain,
+) -> None:
+    """Received 1,545 and freed 2,245 is 700 too many, not 7,492 that wait: counts wrap at 8,192."""
+    pair = waiting(9, 9, sent=1545, credited=576, received=1545, freed=2245, reported=576)
+    pair.set("B", "frozen.rx_level", value=0)
+    text = " ".join(finding.text for finding in explained(pair).findings)
+    assert "B's books say that it freed 700 words of it more than it received" in text
+    assert "7492" not in text

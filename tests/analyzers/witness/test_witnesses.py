@@ -307,6 +307,29 @@ def test_what_a_bad_capture_alone_has_is_learned_and_found_again(tmp_path: Path)
     assert "our-flip" not in [finding.diagnosis for finding in other]
 
 
+@pytest.mark.parametrize(
+    ("unit", "at"),
+    [("word", "nowhere->rx_enq"), ("packet", "rx"), ("law", "no law"), ("card", "pay")],
+)
+def test_an_own_fault_at_a_place_that_the_card_has_not_is_refused(
+    tmp_path: Path, unit: str, at: str
+) -> None:
+    (tmp_path / "x.toml").write_text(
+        f'name = "x"\n[claim]\nwhat="bad"\nunit="{unit}"\nat="{at}"\n[for]\nwords="equal"'
+    )
+    with pytest.raises(InputError, match=f"fault x: claim.at = '{at}'; the card has "):
+        explain(quiet()[0].write(tmp_path / "good.ff"), own=own_faults(tmp_path))
+
+
+def test_two_own_faults_of_one_name_are_refused(tmp_path: Path) -> None:
+    for file in ("a.toml", "b.toml"):
+        (tmp_path / file).write_text(
+            'name = "x"\n[claim]\nwhat="bad"\nunit="packet"\nat="rx_enq"\n[for]\nwords="equal"'
+        )
+    with pytest.raises(InputError, match=r"b\.toml: x is the name of a\.toml already"):
+        own_faults(tmp_path)
+
+
 def test_two_captures_that_have_the_same_teach_nothing(tmp_path: Path) -> None:
     one, two = flipped(tmp_path, "one.ff", 3), flipped(tmp_path, "two.ff", 4)
     with pytest.raises(InputError, match="nothing stands in it that does not stand in"):
@@ -325,6 +348,10 @@ def test_two_captures_that_have_the_same_teach_nothing(tmp_path: Path) -> None:
         (
             'name = "word-omitted"\n[claim]\nwhat="bad"\nunit="packet"\nat="y"\n[for]\nwords="equal"',
             "is a name that ships",
+        ),
+        (
+            'name = "Foo ../x"\n[claim]\nwhat="bad"\nunit="packet"\nat="y"\n[for]\nwords="equal"',
+            "name = 'Foo ../x': small letters",
         ),
     ],
 )  # fmt: skip
