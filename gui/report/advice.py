@@ -10,9 +10,7 @@ from freezeframe.gui.report.card_advice import CARD_ADVICE, Advice
 from freezeframe.gui.text import shell_word
 
 _CAPTURE = "CAPTURE.ff"  # in the advice; told by its path where that is known
-_REPEAT = (
-    "Run 'freezeframe guard' to see whether the next freeze names the same tap, flow and word."
-)
+_REPEAT = "Run 'freezeframe guard TARGET -o DIR' to see whether the next freeze names the same tap, flow and word."
 
 ADVICE: dict[str, Advice] = {
     "word-omitted": Advice(
