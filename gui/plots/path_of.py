@@ -142,11 +142,15 @@ def _fifo(
 
 
 def _difference(view: CaptureView, entry: tuple[str, str], leave: tuple[str, str]) -> Iterator[str]:
+    """Yield how the counts at both ends of the link differ: each is of its own card's freeze, so that it is no loss."""
     first, second = (view.count(device, "words", tap) for device, tap in (entry, leave))
     if first is not None and second is not None:
-        missing = plural(abs(first - second), "word")
-        more = "in and not out" if first > second else "more out than in"
-        yield f"{missing} {more}" if first != second else "as many words in as out"
+        apart = plural(abs(first - second), "word")
+        yield (
+            "as many words in as out"
+            if first == second
+            else f"{apart} apart, each at its own freeze"
+        )
 
 
 def _tap(view: CaptureView, finding: Finding, device: str, tap: str) -> Tap:
