@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
+
 from tests.analyzers.bench_pair import Pair
 from tests.analyzers.conftest import Explain
 from tests.analyzers.witness.test_witnesses import QUIET, balanced, quiet
@@ -50,6 +52,20 @@ def test_a_count_of_damaged_packets_without_any_and_without_the_cause(explained:
     suspected(
         explained, pair, "B", "payload_errors is 4, and no packet that was recorded is damaged"
     )
+
+
+@pytest.mark.parametrize(("errors", "told"), [(1, False), (2, True)])
+def test_a_packet_whose_end_is_not_recorded_may_be_the_one_that_was_counted(
+    explained: Explain, errors: int, told: bool
+) -> None:
+    pair, _ = quiet(errors=errors)
+    last = [crossing for crossing in pair.crossings if crossing.sender == "A"][-1]
+    for tap in ("tx_enq", "tx_deq", "rx_enq", "rx_deq"):
+        del getattr(last, tap)[1:]
+    pair.set("B", "ctl.cause_mask", value=0xFFFF)
+    count_words(pair)
+    said = " ".join(finding.text for finding in explained(pair).findings)
+    assert (f"payload_errors is {errors}, and no packet that was recorded" in said) is told
 
 
 def test_underflows_that_a_whole_log_has_not(explained: Explain) -> None:
