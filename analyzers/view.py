@@ -276,6 +276,15 @@ class CaptureView:
         """Return the counter of that meaning, at that tap, as it stood at freeze; None as `counter`."""
         return self.counter(device, self.roles.counter(counts, tap))
 
+    def since_closed(self, device: str, tap: str) -> int | None:
+        """Return the words that passed a tap after its memory had closed, modulo 2^32; None where it is not known.
+
+        Of a card's first recording: counters go on over re-arms, a memory's begin again.
+        """
+        crossed = self.count(device, "words", tap)
+        offered = self.value(device, "memory.offered", self.roles.memories.index(tap))
+        return None if crossed is None or offered is None else (crossed - offered) % (1 << 32)
+
     def count_row(self, device: str, counts: str, tap: str = "") -> Row:
         """Return the frozen counter of that meaning as a row of evidence."""
         return self.counter_row(device, self.roles.counter(counts, tap))

@@ -29,7 +29,7 @@ from freezeframe.capture.card.roles import EVENT_LOG
 _COUNTER = 1 << 32
 _SEQ_MASK = 0xFFFF
 
-_CROSSING_BUS, _CROSSING_LINK = 6, 4
+CROSSING_BUS, CROSSING_LINK = 6, 4
 """An event and the word that follows from it are stamped in two domains; they may seem as many cycles of
 the bus and of the link together apart."""
 
@@ -131,7 +131,9 @@ def _counted_back(
     view: CaptureView, account: FlowAccount, stream: Stream, every: tuple[Departure, ...]
 ) -> int | None:
     """Return what a flow had sent before the first known packet, back from its count at freeze."""
-    since = _words_since(view, account.sender)
+    if view.value(account.sender, "ctl.generation") != 1:
+        return None
+    since = view.since_closed(account.sender, stream.tap)
     last = every[-1] if every else None
     if since is None or last is None or last.position is None:
         return None
@@ -147,30 +149,22 @@ def _counted_back(
 
 def _books_fit(view: CaptureView, sender: str) -> bool:
     """Tell whether a sender's flows together sent what its last tap counted, as far as both were read."""
-    device = view.device(sender)
-    crossed = view.count(sender, "words", view.roles.tx.exit)
-    flows = range(device.identity.flows_count if device is not None else 0)
-    sent = [view.value(sender, "frozen_flow.words_sent", flow) for flow in flows]
+    crossed, sent = view.count(sender, "words", view.roles.tx.exit), _words_sent(view, sender)
     known = [words for words in sent if words is not None]
     return crossed is None or len(known) < len(sent) or (sum(known) - crossed) % _COUNTER == 0
 
 
 def _alone(view: CaptureView, account: FlowAccount) -> bool:
     """Tell whether no other flow of a sender ever sent a word: then all that left was this flow's."""
-    device = view.device(account.sender)
+    sent = enumerate(_words_sent(view, account.sender))
+    return all(words == 0 for flow, words in sent if flow != account.flow)
+
+
+def _words_sent(view: CaptureView, sender: str) -> list[int | None]:
+    """Return what each flow of a sender sent since power-up."""
+    device = view.device(sender)
     flows = range(device.identity.flows_count if device is not None else 0)
-    others = (flow for flow in flows if flow != account.flow)
-    return all(view.value(account.sender, "frozen_flow.words_sent", flow) == 0 for flow in others)
-
-
-def _words_since(view: CaptureView, sender: str) -> int | None:
-    """Return the words that left after the memory of tx_deq had closed; None where that is not known."""
-    if view.value(sender, "ctl.generation") != 1:
-        return None  # the counter goes on over re-arms, the memory's begins again
-    tap = view.roles.tx.exit
-    crossed = view.count(sender, "words", tap)
-    offered = view.value(sender, "memory.offered", view.roles.memories.index(tap))
-    return None if crossed is None or offered is None else (crossed - offered) % _COUNTER
+    return [view.value(sender, "frozen_flow.words_sent", flow) for flow in flows]
 
 
 def _left_since(view: CaptureView, account: FlowAccount, last: Departure, words: int) -> int | None:
@@ -241,7 +235,7 @@ def _crossing_ps(
     """
     if not len(stream) or not len(log):
         return None
-    crossing_ps = view.cycles_ps(stream.device, bus=_CROSSING_BUS, link=_CROSSING_LINK)
+    crossing_ps = view.cycles_ps(stream.device, bus=CROSSING_BUS, link=CROSSING_LINK)
     uncertain = stream.t_unc_ps, log.t_unc_ps
     if any(int(each.min()) < 0 for each in uncertain):
         return None

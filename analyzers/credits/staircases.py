@@ -25,8 +25,6 @@ from freezeframe.capture.card.roles import EVENT_LOG
 
 Int64 = npt.NDArray[np.int64]
 
-_COUNTER = 1 << 32
-
 
 @dataclass(frozen=True, slots=True)
 class Staircases:
@@ -117,7 +115,7 @@ def fifo_level(view: CaptureView, device: str) -> Series | None:
         return None
     ends = []
     for tap, sign in ((way.entry, 1), (way.exit, -1)):
-        stream, since = view.stream(device, tap), _since_closed(view, device, tap)
+        stream, since = view.stream(device, tap), view.since_closed(device, tap)
         if stream is None or since is None or stream.breaks or not len(stream):
             return None
         level -= sign * since
@@ -232,10 +230,3 @@ def _freed(
     if not len(own):
         return none
     return stream.t_ps[own], base + passed[own]
-
-
-def _since_closed(view: CaptureView, device: str, tap: str) -> int | None:
-    """Return the words that passed a tap after its memory closed; None where that is not known."""
-    crossed = view.count(device, "words", tap)
-    offered = view.value(device, "memory.offered", view.roles.memories.index(tap))
-    return None if crossed is None or offered is None else (crossed - offered) % _COUNTER

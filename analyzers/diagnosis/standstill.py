@@ -253,12 +253,8 @@ def _stood(
 
 def words_since(facts: Facts, device: str, tap: str) -> int | None:
     """Return how many words crossed a tap after its memory had closed; None where that is not known."""
-    view = facts.view
-    if view.value(device, "ctl.generation") != 1:
-        return None  # counters go on over re-arms, a memory's begin again
-    crossed = view.count(device, "words", tap)
-    offered = view.value(device, "memory.offered", view.roles.memories.index(tap))
-    return None if crossed is None or offered is None else crossed - offered
+    first = facts.view.value(device, "ctl.generation") == 1
+    return facts.view.since_closed(device, tap) if first else None
 
 
 def _next_in(entered: Stream, left: Stream) -> int | None:

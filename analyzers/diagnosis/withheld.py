@@ -12,16 +12,13 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
+from freezeframe.analyzers.credits.flow_history import CROSSING_BUS, CROSSING_LINK
 from freezeframe.analyzers.credits.ledger import FlowAccount
 from freezeframe.analyzers.facts import Facts
 from freezeframe.analyzers.streams import EventLog, Stream
 from freezeframe.capture.registers.layouts import STATE_VALUE_NEW_MASK, MachineState
 
 _FREE = (MachineState.IDLE, MachineState.WAIT_CREDIT)
-_CROSSING_BUS, _CROSSING_LINK = (
-    6,
-    4,
-)  # from the word that makes a credit due to its event, on a free line
 
 
 def withheld_credits(facts: Facts, account: FlowAccount) -> tuple[int, ...]:
@@ -39,7 +36,7 @@ def withheld_credits(facts: Facts, account: FlowAccount) -> tuple[int, ...]:
     freed_ps = left_ps(stream, account.flow)
     states, losses = log.select("STATE", "tx_link"), log.select("LOSS")
     others = log.select("CREDIT", "sent")
-    prompt_ps = 2 * view.cycles_ps(account.receiver, bus=_CROSSING_BUS, link=_CROSSING_LINK)
+    prompt_ps = 2 * view.cycles_ps(account.receiver, bus=CROSSING_BUS, link=CROSSING_LINK)
     withheld = []
     for i in range(1, len(sent)):
         before_ps, at_ps = int(sent.t_ps[i - 1]), int(sent.t_ps[i])

@@ -91,9 +91,8 @@ class Tally:
 def mutated(rng: random.Random, data: bytes, other: bytes) -> bytes:
     """Return bytes changed in a few places, cut, repeated, or spliced with others."""
     octets = bytearray(data)
-    chance = (
-        rng.random
-    )  # three times as fast as choice and randrange, which most parsers' time is like
+    # Three times as fast as choice and randrange, which would take as long as most parsers.
+    chance = rng.random
     for _ in range(_TIMES[int(chance() * len(_TIMES))]):
         at = int(chance() * (len(octets) + 1))
         what = int(chance() * 8)
