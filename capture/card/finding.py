@@ -16,10 +16,11 @@ from typing import NamedTuple
 from msgspec import ValidationError, json
 
 from freezeframe.capture.card.elaborated import ElaboratedCard, elaborate
-from freezeframe.capture.card.reading import CardError, read_card
+from freezeframe.capture.card.reading import read_card
 from freezeframe.capture.card.references import problems_of
 from freezeframe.capture.card.shipped import shipped_cards
 from freezeframe.capture.card.tables import CardFile
+from freezeframe.capture.card.toml_text import CardError
 from freezeframe.capture.errors import InputError
 
 MOST_TEXT_B = 1 << 20

@@ -13,6 +13,7 @@ from functools import cache
 from pathlib import Path
 
 from freezeframe.capture.card.elaborated import ElaboratedCard, elaborate
+from freezeframe.capture.card.extending import EXTENDS
 from freezeframe.capture.card.finding import FoundCard, known_files
 from freezeframe.capture.card.reading import read_card
 from freezeframe.capture.card.roles import Roles, roles_of
@@ -44,7 +45,8 @@ def card_of_map(map_hash: int = MAP_HASH) -> FoundCard:
         DeviceUnknownError: no known card lists it.
     """
     for path in known_files():
-        if _KEY not in path.read_text("utf-8", "replace"):
+        text = path.read_text("utf-8", "replace")
+        if _KEY not in text and EXTENDS not in text:
             continue  # most cards are of map 2, and reading one takes some milliseconds
         try:
             card = elaborate(read_card(path))

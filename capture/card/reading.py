@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import codecs
 import re
-import tomllib
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from difflib import get_close_matches
@@ -15,10 +14,11 @@ from typing import Any, TypeVar, get_args, get_origin, get_type_hints
 from msgspec import Struct, ValidationError, convert
 from msgspec.structs import fields
 
-from freezeframe.capture.card.lines import key_lines
+from freezeframe.capture.card.extending import Layers, layers_of
 from freezeframe.capture.card.references import problems_of
 from freezeframe.capture.card.shipped import card_place, shipped_cards
 from freezeframe.capture.card.tables import NAME_PATTERN, CardFile
+from freezeframe.capture.card.toml_text import CardError
 from freezeframe.capture.card.wording import shown, wanted
 from freezeframe.capture.errors import InputError
 
@@ -42,19 +42,6 @@ class Problem:
     text: str
 
 
-class CardError(InputError):
-    """A card file that cannot be used; each problem is a line of its own."""
-
-    def __str__(self) -> str:
-        """Return all lines."""
-        return Exception.__str__(self)
-
-    @property
-    def lines(self) -> tuple[str, ...]:
-        """The problems, in the order of the file."""
-        return tuple(str(self).splitlines())
-
-
 def read_card(path: Path | str) -> CardFile:
     """Read a card file.
 
@@ -65,6 +52,10 @@ def read_card(path: Path | str) -> CardFile:
         CardError: it is no TOML, or says what a card cannot be.
     """
     place = card_place(path)
+    return parse_card(_text(place), str(place))
+
+
+def _text(place: Path) -> str:
     try:
         with place.open("rb") as stream:
             data = stream.read(MOST_B + 1)
@@ -82,46 +73,26 @@ def read_card(path: Path | str) -> CardFile:
             f"{place}:1: begins with a byte order mark (ef bb bf); save it as UTF-8 without one"
         )
     try:
-        text = data.decode("utf-8")
+        return data.decode("utf-8")
     except UnicodeDecodeError as error:
         line = data[: error.start].count(b"\n") + 1
         raise CardError(f"{place}:{line}: byte {data[error.start]:#04x} is no UTF-8 text") from None
-    return parse_card(text, str(place))
 
 
 def parse_card(text: str, name: str = "card") -> CardFile:
     """Return what a card file's text says.
 
     Args:
-        name: what messages call the file.
+        name: what messages call the file; what it extends by a path is looked for beside it.
     Raises:
+        InputError: a file that it extends cannot be read.
         CardError: as `read_card`.
     """
-    said = parse_toml(text, name)
-    card, problems = checked(said, CardFile, problems_of)
+    layers = layers_of(name, text, "card", shipped_cards, _text)
+    card, problems = checked(layers.said, CardFile, problems_of)
     if card is None:
-        raise CardError(told(problems, name, key_lines(text)))
+        raise CardError(_told(problems, layers))
     return card
-
-
-def parse_toml(text: str, name: str) -> dict[str, Any]:
-    """Return what a text of TOML says.
-
-    Raises:
-        CardError: it is no TOML; the message begins with ``name:line``.
-    """
-    try:
-        return tomllib.loads(text)
-    except tomllib.TOMLDecodeError as error:
-        raise CardError(
-            f"{name}:{_toml_line(str(error), text)}: {_toml_words(str(error))}"
-        ) from None
-    except ValueError:  # of int()
-        raise CardError(
-            f"{name}: a number in it has thousands of digits; no key takes one"
-        ) from None
-    except RecursionError:
-        raise CardError(f"{name}: arrays or tables stand too deep in each other") from None
 
 
 def checked(
@@ -141,11 +112,14 @@ def checked(
     return (None if problems else tables), problems
 
 
-def told(problems: Iterable[Problem], name: str, lines: Mapping[tuple[str | int, ...], int]) -> str:
-    """Return problems as lines ``name:line: text`` in the order of the file, the first 20 of them."""
-    found = sorted({(_line(lines, problem.path), problem.text) for problem in problems})
-    more = [f"{name}: and {len(found) - _SHOWN} more"] if len(found) > _SHOWN else []
-    return "\n".join([f"{name}:{line}: {what}" for line, what in found[:_SHOWN]] + more)
+def _told(problems: Iterable[Problem], layers: Layers) -> str:
+    """Return problems as lines ``name:line: text`` in the order of the files, the first 20 of them."""
+    found = sorted({(layers.place(problem.path), problem.text) for problem in problems})
+    more = (
+        [f"{layers.files[0][0]}: and {len(found) - _SHOWN} more"] if len(found) > _SHOWN else []
+    )
+    lines = [f"{layers.files[file][0]}:{line}: {what}" for (file, line), what in found[:_SHOWN]]
+    return "\n".join(lines + more)
 
 
 @cache
@@ -329,29 +303,3 @@ def _choices(kind: Any, steps: tuple[str | int, ...]) -> list[str]:
                 piece for piece in get_args(part) if isinstance(piece, str) or get_args(piece)
             ]
     return choices
-
-
-def _line(lines: Mapping[tuple[str | int, ...], int], path: tuple[str | int, ...]) -> int:
-    """Return the line of a key, else that of the nearest table around it."""
-    for length in range(len(path), 0, -1):
-        line = lines.get(tuple(path[:length]))
-        if line is not None:
-            return line
-    return 1
-
-
-def _toml_words(message: str) -> str:
-    """Return what Python's reader says, with what to do where something stands twice."""
-    if (table := re.match(r"Cannot declare \((.*)\) twice", message)) is not None:
-        dotted = ".".join(re.findall(r"'([^']*)'", table[1]))
-        return f"table [{dotted}] stands twice; join the two, or give one another name"
-    if message.startswith("Cannot overwrite a value"):
-        return "a key of this table stands twice; keep one"
-    what, _, place = message.partition(" (at ")
-    column = re.search(r"column (\d+)", place)
-    return f"no TOML: {what[:1].lower()}{what[1:]}" + (f", at column {column[1]}" if column else "")
-
-
-def _toml_line(message: str, text: str) -> int:
-    at = re.search(r"at line (\d+)", message)
-    return int(at[1]) if at is not None else text.count("\n") + 1

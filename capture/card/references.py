@@ -31,6 +31,8 @@ _AT_A_TAP = ("fcs", "length", "user", "no-ready", "gap", "sequence")
 
 def problems_of(card: CardFile) -> Iterator[tuple[Where, str]]:
     """Yield where and what: references to nothing, and values that do not fit each other."""
+    if card.extends:  # a file's is gone once it is read; this is the text of a device or a capture
+        yield ("extends",), f"{shown(card.extends)} stands in a text that has to be whole"
     yield from _clocks(card)
     yield from _map(card)
     yield from problems_of_hooks(card)

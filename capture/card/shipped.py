@@ -7,8 +7,12 @@ from typing import Any
 
 from msgspec.json import schema
 
+from freezeframe.capture.card.extending import EXTENDS
 from freezeframe.capture.card.tables import CardFile
 from freezeframe.capture.device_side import hooks_folder
+
+_PLACE = "#/$defs/"
+_OVER = "{}.extending"
 
 
 def shipped_cards() -> dict[str, Path]:
@@ -29,5 +33,25 @@ def card_place(said: Path | str) -> Path:
 
 
 def card_schema() -> dict[str, Any]:
-    """Return the JSON Schema of a card file (JSON Schema 2020-12)."""
-    return {"$schema": "https://json-schema.org/draft/2020-12/schema", **schema(CardFile)}
+    """Return the JSON Schema of a card file (JSON Schema 2020-12); one that extends another has to say nothing."""
+    whole = schema(CardFile)["$defs"]
+    return {
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "if": {"required": [EXTENDS]},
+        "then": {"$ref": _PLACE + _OVER.format("CardFile")},
+        "else": {"$ref": _PLACE + "CardFile"},
+        "$defs": {**whole, **{_OVER.format(name): _laid_over(part) for name, part in whole.items()}},
+    }
+
+
+def _laid_over(part: Any) -> Any:
+    """Return a part of the schema for a file that extends another: no key has to be there."""
+    if isinstance(part, list):
+        return [_laid_over(one) for one in part]
+    if not isinstance(part, dict):
+        return part
+    return {
+        key: _PLACE + _OVER.format(value.removeprefix(_PLACE)) if key == "$ref" else _laid_over(value)
+        for key, value in part.items()
+        if key not in ("required", "minProperties")
+    }

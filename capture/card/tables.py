@@ -423,6 +423,10 @@ class CardFile(_Table):
     schema: Annotated[int, Meta(ge=1, le=1, description="version of these tables")]
     card: Header
     clock: Annotated[dict[Name, Clock], Meta(min_length=1, max_length=32)]
+    extends: Annotated[
+        str,
+        Meta(description="a card that ships, or FILE.toml: all that is not said here is from there"),
+    ] = ""
     tap: Annotated[
         dict[Name, Tap], Meta(max_length=64, description="none: a card of C hooks alone")
     ] = {}

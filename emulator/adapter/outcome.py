@@ -207,7 +207,7 @@ def _check(outcome: Outcome) -> None:
     stuck = world.packets["done"] < 0
     waiting = _born(world)[world.packets["message"]]
     if (stuck & waiting).any() or not waiting.all():
-        raise InputError(f"{outcome.compiled.described.file.files[0][0]}: {_stuck(outcome)}")
+        raise InputError(f"{outcome.compiled.described.file.path}: {_stuck(outcome)}")
     packets, messages = world.packets, world.messages
     laws = {
         "bytes of packets are those of messages": packets["size"].sum() == messages["size"].sum(),

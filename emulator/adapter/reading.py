@@ -10,7 +10,8 @@ from dataclasses import dataclass
 from difflib import get_close_matches
 from typing import Any
 
-from freezeframe.capture.card.reading import CardError, checked
+from freezeframe.capture.card.reading import checked
+from freezeframe.capture.card.toml_text import CardError
 from freezeframe.capture.errors import InputError
 from freezeframe.emulator.adapter.deadlock import deadlocks
 from freezeframe.emulator.adapter.formula import evaluated

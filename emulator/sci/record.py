@@ -72,7 +72,7 @@ def card_of(profile: str) -> ElaboratedCard:
     file = profile_file(profile)
     name = named_card(file)
     if not name:
-        raise InputError(f'{file.files[0][0]}: names no card file: card = "NAME"')
+        raise InputError(f'{file.path}: names no card file: card = "NAME"')
     return elaborate(read_card(card_place(name)))
 
 

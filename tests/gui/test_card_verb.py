@@ -167,3 +167,7 @@ def test_the_schema_names_every_table_and_editors_can_read_it() -> None:
     tables = document["$defs"]["CardFile"]["properties"]
     assert {"card", "clock", "tap", "path", "cause", "law", "transport"} <= set(tables)
     assert document["$defs"]["Tap"]["additionalProperties"] is False
+    assert document["$defs"]["Tap"]["required"] == ["kind", "clock"]
+    over = document["$defs"]["CardFile.extending"]
+    assert (document["if"], over["properties"].keys()) == ({"required": ["extends"]}, tables.keys())
+    assert "required" not in json.dumps({n: d for n, d in document["$defs"].items() if n.endswith(".extending")})

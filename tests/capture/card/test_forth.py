@@ -14,9 +14,10 @@ from freezeframe.capture.card.map_1 import (
     map_1_card_of_file,
     register_map_of,
 )
-from freezeframe.capture.card.reading import CardError, parse_card
+from freezeframe.capture.card.reading import parse_card
 from freezeframe.capture.card.roles import EVENT_LOG, roles_of
 from freezeframe.capture.card.shipped import shipped_cards
+from freezeframe.capture.card.toml_text import CardError
 from freezeframe.capture.errors import DeviceUnknownError, InputError
 from freezeframe.capture.registers import layouts
 from freezeframe.capture.registers.access import open_devices

@@ -19,7 +19,6 @@ from freezeframe.capture.registers.map_table import MAP_HASH
 from freezeframe.capture.registers.names import MAP_1
 
 GENERATED = Path(__file__).parents[3] / "firmware-hooks" / "registers" / "generated" / "map.txt"
-TWO = shipped_cards()["forth"].read_text("utf-8")
 FOUR = shipped_cards()["forth-x4"].read_text("utf-8")
 
 
@@ -64,22 +63,6 @@ def test_a_device_of_four_lanes_is_known_as_the_card_of_four_lanes() -> None:
     assert mine.offset("frozen.lane.comma_phase", 3) == 0x460 + 3 * 0x10 + 0xC
     assert mine.offset("provoke.rx_dma") == MAP_1.offset("provoke.rx_dma")
     assert roles_of(card_of_map(MAP_HASH).card).lanes == 2
-
-
-def test_its_card_differs_from_the_example_card_in_clocks_and_lanes_alone() -> None:
-    two, four = (elaborate(parse_card(text, "card.toml")) for text in (TWO, FOUR))
-    assert {clock.name: clock.said.hz for clock in four.clocks} == {
-        "bus": 266_666_667, "link": 156_250_000,
-    }  # fmt: skip
-    lanes = {name for name in four.said.bank if name.startswith("lane_")}
-    parts = ("sync_level", "underflows", "overflows", "comma_phase")
-    assert lanes == {f"lane_{part}_{lane}" for part in parts for lane in range(4)}
-    assert set(two.said.bank) - set(four.said.bank) == set()
-    assert set(four.said.bank) - set(two.said.bank) == {
-        f"lane_{part}_{lane}" for part in parts for lane in (2, 3)
-    }
-    assert (two.counters, two.causes, two.laws) == (four.counters, four.causes, four.laws)
-    assert (two.said.states, two.said.event) == (four.said.states, four.said.event)
 
 
 def test_a_card_of_map_1_with_a_hash_of_no_number_of_lanes_is_refused() -> None:

@@ -9,7 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from freezeframe.capture.card.lines import key_lines
-from freezeframe.capture.card.reading import MOST_B, CardError, parse_card, read_card
+from freezeframe.capture.card.reading import MOST_B, parse_card, read_card
+from freezeframe.capture.card.toml_text import CardError
 from freezeframe.capture.errors import InputError
 
 MAC = """\

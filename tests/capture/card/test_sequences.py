@@ -5,9 +5,10 @@ from __future__ import annotations
 import pytest
 
 from freezeframe.capture.card.elaborated import elaborate
-from freezeframe.capture.card.reading import CardError, parse_card
+from freezeframe.capture.card.reading import parse_card
 from freezeframe.capture.card.sequences import events_of
 from freezeframe.capture.card.shipped import shipped_cards
+from freezeframe.capture.card.toml_text import CardError
 
 GOOD = """\
 schema = 1
