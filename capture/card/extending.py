@@ -114,7 +114,9 @@ def laid_over(below: Mapping[str, Any], above: Mapping[str, Any]) -> dict[str, A
             order.insert(len(order) if before is None else order.index(before) + 1, name)
         under = both.get(name)
         both[name] = (
-            laid_over(under, value) if isinstance(under, dict) and isinstance(value, dict) else value
+            laid_over(under, value)
+            if isinstance(under, dict) and isinstance(value, dict)
+            else value
         )
         before = name
     gone = {name for name in below if above.get(name) == {}}

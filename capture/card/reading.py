@@ -115,9 +115,7 @@ def checked(
 def _told(problems: Iterable[Problem], layers: Layers) -> str:
     """Return problems as lines ``name:line: text`` in the order of the files, the first 20 of them."""
     found = sorted({(layers.place(problem.path), problem.text) for problem in problems})
-    more = (
-        [f"{layers.files[0][0]}: and {len(found) - _SHOWN} more"] if len(found) > _SHOWN else []
-    )
+    more = [f"{layers.files[0][0]}: and {len(found) - _SHOWN} more"] if len(found) > _SHOWN else []
     lines = [f"{layers.files[file][0]}:{line}: {what}" for (file, line), what in found[:_SHOWN]]
     return "\n".join(lines + more)
 

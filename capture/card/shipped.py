@@ -40,7 +40,10 @@ def card_schema() -> dict[str, Any]:
         "if": {"required": [EXTENDS]},
         "then": {"$ref": _PLACE + _OVER.format("CardFile")},
         "else": {"$ref": _PLACE + "CardFile"},
-        "$defs": {**whole, **{_OVER.format(name): _laid_over(part) for name, part in whole.items()}},
+        "$defs": {
+            **whole,
+            **{_OVER.format(name): _laid_over(part) for name, part in whole.items()},
+        },
     }
 
 
@@ -51,7 +54,9 @@ def _laid_over(part: Any) -> Any:
     if not isinstance(part, dict):
         return part
     return {
-        key: _PLACE + _OVER.format(value.removeprefix(_PLACE)) if key == "$ref" else _laid_over(value)
+        key: _PLACE + _OVER.format(value.removeprefix(_PLACE))
+        if key == "$ref"
+        else _laid_over(value)
         for key, value in part.items()
         if key not in ("required", "minProperties")
     }

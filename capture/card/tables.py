@@ -425,7 +425,9 @@ class CardFile(_Table):
     clock: Annotated[dict[Name, Clock], Meta(min_length=1, max_length=32)]
     extends: Annotated[
         str,
-        Meta(description="a card that ships, or FILE.toml: all that is not said here is from there"),
+        Meta(
+            description="a card that ships, or FILE.toml: all that is not said here is from there"
+        ),
     ] = ""
     tap: Annotated[
         dict[Name, Tap], Meta(max_length=64, description="none: a card of C hooks alone")

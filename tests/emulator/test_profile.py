@@ -131,8 +131,14 @@ def test_a_profile_takes_what_it_does_not_give_from_the_one_it_extends(tmp_path:
             'extends = "nowhere"',
             r"own\.toml:1: extends = 'nowhere': no profile of that name ships; there is .*forth-coarse, ",
         ),
-        ('extends = "own.toml"', r"extends = 'own\.toml': goes round: .*own\.toml extends .*own\.toml"),
-        ('extends = "forth"\n[regions]', r"own\.toml:2: 'regions' has nothing in it, which takes away"),
+        (
+            'extends = "own.toml"',
+            r"extends = 'own\.toml': goes round: .*own\.toml extends .*own\.toml",
+        ),
+        (
+            'extends = "forth"\n[regions]',
+            r"own\.toml:2: 'regions' has nothing in it, which takes away",
+        ),
         (
             'extends = "forth"\n[bus]\nwrite_cycles = 0',
             r"bus\.write_cycles = 0; it must be a whole",

@@ -170,4 +170,6 @@ def test_the_schema_names_every_table_and_editors_can_read_it() -> None:
     assert document["$defs"]["Tap"]["required"] == ["kind", "clock"]
     over = document["$defs"]["CardFile.extending"]
     assert (document["if"], over["properties"].keys()) == ({"required": ["extends"]}, tables.keys())
-    assert "required" not in json.dumps({n: d for n, d in document["$defs"].items() if n.endswith(".extending")})
+    assert "required" not in json.dumps(
+        {n: d for n, d in document["$defs"].items() if n.endswith(".extending")}
+    )
