@@ -87,7 +87,7 @@ def _changed(
             )
         text = f'"{value}"' if isinstance(value, str) else str(value)
         sections.setdefault(section, []).append(f"{name} = {text}")
-    lines = [f'extends = "{file.files[0][0].resolve()}"']
+    lines = [f'extends = "{file.path.resolve()}"']
     for section, keys in sections.items():
         lines += [f"[{section}]", *keys]
     folder.mkdir()
