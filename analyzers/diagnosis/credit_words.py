@@ -160,6 +160,7 @@ def _counters(facts: Facts, sender: str) -> tuple[Evidence, ...]:
 
 CREDIT_TOO_COARSE = "credit-too-coarse"
 _LUMPS = 3  # fewer say nothing of a habit
+_HELD = 2  # credits that were due before by the card's own unit
 _EQUAL_LUMPS, _SPREAD_WORDS = 2, 8
 _WAITS = 2
 _HABIT = 2  # credits from a free line, where no wait is recorded
@@ -185,17 +186,17 @@ def coarse_credits(facts: Facts) -> Iterator[Finding]:
         if account.limit is None or not len(lumps):
             continue
         waits = _waits(facts, account)
+        # By its own unit each of these was due earlier, on a free line, however full the FIFO was with other flows.
+        held = [x for x in withheld_credits(facts, account) if 3 * x >= account.limit]
+        by_unit = bool(waits) and len(held) >= _HELD
         depth = account.depth or 0
         seen = [wait for wait in waits if wait.level is not None]
         empty = [wait for wait in seen if 2 * (wait.level or 0) < depth]
-        if seen and 2 * len(empty) <= len(seen):
+        if seen and 2 * len(empty) <= len(seen) and not by_unit:
             continue
         unhurried = _unhurried(facts, account, lumps)
         needed = _waits_needed(lumps, account.limit, _longest(facts, account))
         by_size = needed is not None and len(empty) >= needed
-        # By its own unit each of these was due earlier, on a free line.
-        held = [x for x in withheld_credits(facts, account) if 2 * x >= account.limit]
-        by_unit = bool(waits) and len(held) >= _LUMPS
         # What a wait was for is not known where the FIFO's level then is not: the credits themselves must tell.
         if by_size or by_unit or _by_habit(facts, account, lumps, unhurried, empty or waits):
             yield _finding(facts, account, lumps, empty or waits, unhurried, len(held))

@@ -1,10 +1,12 @@
 """Credits that a receiver held back although they were due by the unit that its own register states.
 
-A credit is due with a unit freed since the last one, at the latest, and leaves as soon as the line is free. One that
-leaves only with a later word, after a free line had stood ready for long, waited for that word: the card frees by a
-coarser unit than it states. A credit that leaves late with no word freed just before it was merely late.
+A credit is due with a unit freed since the last one, at the latest, and leaves as soon as the line is free, before any
+packet. One that leaves only with a later word, after a free line had stood ready for long or a packet had begun in its
+place, waited for that word: the card frees by a coarser unit than it states. A credit that leaves late with no word
+freed since the line was ready for it was merely late.
 
-Source: FORTH paper, section 4.3 (estimate of the free space); docs/formats.md section 3.
+Source: FORTH paper, section 4.3 (estimate of the free space); docs/formats.md section 3 (credits go between packets,
+and first).
 """
 
 from __future__ import annotations
@@ -16,7 +18,7 @@ from freezeframe.analyzers.credits.flow_history import CROSSING_BUS, CROSSING_LI
 from freezeframe.analyzers.credits.ledger import FlowAccount
 from freezeframe.analyzers.facts import Facts
 from freezeframe.analyzers.streams import EventLog, Stream
-from freezeframe.capture.registers.layouts import STATE_VALUE_NEW_MASK, MachineState
+from freezeframe.capture.registers.layouts import STATE_VALUE_NEW_MASK, Kind, MachineState
 
 _FREE = (MachineState.IDLE, MachineState.WAIT_CREDIT)
 
@@ -34,8 +36,7 @@ def withheld_credits(facts: Facts, account: FlowAccount) -> tuple[int, ...]:
     if stream.end_ps is None:
         return ()
     freed_ps = left_ps(stream, account.flow)
-    states, losses = log.select("STATE", "tx_link"), log.select("LOSS")
-    others = log.select("CREDIT", "sent")
+    losses, line = log.select("LOSS"), _Line(facts, log)
     prompt_ps = 2 * view.cycles_ps(account.receiver, bus=CROSSING_BUS, link=CROSSING_LINK)
     withheld = []
     for i in range(1, len(sent)):
@@ -47,7 +48,7 @@ def withheld_credits(facts: Facts, account: FlowAccount) -> tuple[int, ...]:
         between = (losses > sent.positions[i - 1]) & (losses < sent.positions[i])
         if unit > lump or len(words) < lump or at_ps > stream.end_ps or bool(between.any()):
             continue
-        free_ps = _free_since(log, states, others, int(sent.positions[i]))
+        free_ps = line.free_since(int(sent.positions[i]))
         if free_ps is None or at_ps - int(words[-1]) > prompt_ps:
             continue
         if at_ps - max(int(words[unit - 1]), free_ps) > prompt_ps:
@@ -65,13 +66,42 @@ def left_ps(stream: Stream, flow: int) -> npt.NDArray[np.int64]:
     return np.concatenate(mine) if mine else np.empty(0, np.int64)
 
 
-def _free_since(
-    log: EventLog, states: npt.NDArray[np.int64], credits: npt.NDArray[np.int64], at: int
-) -> int | None:
-    """Return since when the transmitter had sent neither packet nor credit before an event; None: not known."""
-    last, before = int(np.searchsorted(states, at)) - 1, int(np.searchsorted(credits, at)) - 1
-    if last < 0 or int(log.value[states[last]]) & STATE_VALUE_NEW_MASK not in _FREE:
-        return None
-    while last and int(log.value[states[last - 1]]) & STATE_VALUE_NEW_MASK in _FREE:
-        last -= 1
-    return max(int(log.t_ps[states[last]]), int(log.t_ps[credits[before]]) if before >= 0 else 0)
+class _Line:
+    """Since when a transmitter had sent neither packet nor credit, by its states or its tap, whichever reaches back."""
+
+    def __init__(self, facts: Facts, log: EventLog) -> None:
+        tap = facts.view.roles.tx.exit
+        stream, card = facts.view.stream(log.device, tap), facts.view.device(log.device)
+        memory = card.memories.get(tap) if card is not None else None
+        self._log, self._credits = log, log.select("CREDIT", "sent")
+        self._states = log.select("STATE", "tx_link")
+        self._words = stream if stream is not None and not stream.breaks else None
+        self._from_arm = memory is not None and not memory.wrapped
+
+    def free_since(self, at: int) -> int | None:
+        """Return it for an event of the log, as a time; None: not known."""
+        last_ps = self._by_states(at)
+        if last_ps is None:
+            last_ps = self._by_words(int(self._log.t_ps[at]))
+        before = int(np.searchsorted(self._credits, at)) - 1
+        if last_ps is None or before < 0:
+            return last_ps
+        return max(last_ps, int(self._log.t_ps[self._credits[before]]))
+
+    def _by_states(self, at: int) -> int | None:
+        log, states = self._log, self._states
+        last = int(np.searchsorted(states, at)) - 1
+        if last < 0 or int(log.value[states[last]]) & STATE_VALUE_NEW_MASK not in _FREE:
+            return None
+        while last and int(log.value[states[last - 1]]) & STATE_VALUE_NEW_MASK in _FREE:
+            last -= 1
+        return int(log.t_ps[states[last]])
+
+    def _by_words(self, at_ps: int) -> int | None:
+        words = self._words
+        if words is None or words.end_ps is None or words.end_ps < at_ps:
+            return None
+        last = int(np.searchsorted(words.t_ps, at_ps)) - 1
+        if last < 0:
+            return int(self._log.t_ps[0]) if self._from_arm else None
+        return int(words.t_ps[last]) if words.kind[last] == Kind.TAIL else None

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -63,9 +63,14 @@ class Case:
 
     @cached_property
     def mending(self) -> tuple[WrongBit, ...]:
-        """The single bits of which each, were it another, would mend every broken law; not of what a log confirms."""
+        """The single bits of which each, were it another, would mend every broken law.
+
+        Not of what a log confirms, nor of a limit that its flow could not have kept to with the bit as asked.
+        """
         bits = mending_bits(self.facts, self.laws, self.broken)
-        return tuple(bit for bit in bits if not _logged(self.facts, bit))
+        return tuple(
+            bit for bit in bits if not _logged(self.facts, bit) and not _outgrown(self.sendings, bit)
+        )
 
     @cached_property
     def miscounting(self) -> tuple[WrongCount, ...]:
@@ -133,3 +138,15 @@ def _logged(facts: Facts, bit: WrongBit) -> bool:
             credits = account.taken_credits if side == "sender" else account.sent_credits
             return bool(len(credits)) and int(credits.freed[-1]) == bit.value
     return False
+
+
+def _outgrown(sendings: Sequence[Sending], bit: WrongBit) -> bool:
+    """Tell whether a flow was seen with more outstanding than its limit would be with the bit the other way."""
+    if bit.register != "frozen_flow.limit":
+        return False
+    limit = bit.value ^ 1 << bit.bit
+    return any(
+        sending.history is not None and sending.history.exact and bool(sending.history.beyond(limit))
+        for sending in sendings
+        if (sending.account.sender, sending.account.flow) == (bit.device, *bit.indices)
+    )

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from freezeframe.analyzers.diagnosis.fifo_words import imbalance_of
 from freezeframe.analyzers.evidence import verdict_text
 from freezeframe.analyzers.facts import RECEIVER_FIFO, SENDER_FIFO
-from freezeframe.analyzers.streams import Packet
+from freezeframe.analyzers.streams import EventLog, Packet
 from freezeframe.analyzers.taps.align import Op
 from freezeframe.analyzers.witness.books import BOOKS
 from freezeframe.analyzers.witness.bound import At, Bound, same_words
@@ -280,10 +280,22 @@ def _interrupt_line(bound: Bound) -> Reading:
         return silent("an interrupt came later, before the freeze")
     text = f"{device} at the freeze: mask {masked}, {waiting} completions waiting"
     if masked:
+        by_log = _waiting_by_log(log, t_ps)
+        if by_log is not None and by_log < waiting:
+            return silent(f"{text}, {by_log} of them when its log closed: what came after may have raised the line")
         return Reading("masked", text)
     return (
         Reading("waits", text) if waiting else silent(f"{text}: it was taken without an interrupt")
     )
+
+
+def _waiting_by_log(log: EventLog, t_ps: int) -> int | None:
+    """Return how many completions waited when the log closed, where the line was enabled at a time and not raised."""
+    enabled = [at for at in log.select(Kind.IRQ.name, "enabled").tolist() if int(log.t_ps[at]) == t_ps]
+    if len(enabled) != 1:
+        return None
+    notes = log.select(Kind.NOTE.name, "remote")
+    return int(log.value[enabled[0]]) + int((log.t_ps[notes] > t_ps).sum())
 
 
 def _interrupts(bound: Bound) -> Reading:

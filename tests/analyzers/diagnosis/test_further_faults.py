@@ -202,6 +202,24 @@ def test_a_completion_that_waits_with_the_line_enabled_lost_its_interrupt(
         assert "the next came 500 bus cycles later" in finding.text
 
 
+@pytest.mark.parametrize(("waiting", "name"), [(1, "undetermined"), (2, "interrupt-lost")])
+def test_a_line_masked_at_the_freeze_contradicts_a_lost_interrupt_unless_more_came_after_the_log(
+    explained: Explain, waiting: int, name: str
+) -> None:
+    pair = interrupted(
+        (0, "IRQ", "enabled", 0),
+        (100, "NOTE", "remote", 7),
+        (100, "IRQ", "raised", 1),
+        (140, "IRQ", "masked", 1),
+        (398, "NOTE", "remote", 8),
+        (400, "IRQ", "enabled", 1),
+        (900, "STATE", "tx_dma", 1),
+    )
+    pair.set("B", "frozen.interrupt_mask", value=1)
+    pair.set("B", "frozen.completions_waiting", value=waiting)
+    assert only(explained(pair).findings).diagnosis == name
+
+
 def test_a_line_that_is_raised_as_it_is_enabled_lost_nothing(explained: Explain) -> None:
     pair = interrupted(
         (100, "NOTE", "remote", 7),

@@ -197,8 +197,11 @@ def test_a_lump_over_a_loss_of_the_log_says_nothing(explained: Explain) -> None:
     assert explained(pair).findings == []
 
 
-def by_pairs(first: bool, after_ps: int) -> Pair:
-    """Return a pair whose B, of unit 2, tells both packets of a pair with the second, and the first as well or not."""
+def by_pairs(first: bool, after_ps: int, logged: bool = True) -> Pair:
+    """Return a pair whose B, of unit 2, tells both packets of a pair with the second, and the first as well or not.
+
+    ``logged``: its transmitter's state; else only the tap shows that nothing leaves B.
+    """
     pair = Pair(credit_unit=2, causes=HOST)
     pair.send(flow=1, length=40)  # longer than what is told at once: that alone says nothing
     for _ in range(8):
@@ -206,7 +209,8 @@ def by_pairs(first: bool, after_ps: int) -> Pair:
     for number in range(1, 9):
         pair.crossings[number].lag_ps += 5 * number * US
     pair.write_times()
-    pair.event("B", pair.times[1, "rx_deq"] - 9 * US, "STATE", "tx_link", IDLE, 0, TX_LINK)
+    if logged:
+        pair.event("B", pair.times[1, "rx_deq"] - 9 * US, "STATE", "tx_link", IDLE, 0, TX_LINK)
     for number in range(1, 9):
         freed = 6 * number
         if first or not number % 2:
@@ -218,14 +222,19 @@ def by_pairs(first: bool, after_ps: int) -> Pair:
 
 
 @pytest.mark.parametrize(
-    ("first", "after_ps", "named"),
-    [(False, 100_000, True), (True, 100_000, False), (False, 3 * US, False)],
-    ids=["with the next packet", "each at once", "late, with no packet"],
+    ("first", "after_ps", "logged", "named"),
+    [
+        (False, 100_000, True, True),
+        (False, 100_000, False, True),
+        (True, 100_000, True, False),
+        (False, 3 * US, True, False),
+    ],
+    ids=["with the next packet", "by the tap alone", "each at once", "late, with no packet"],
 )
 def test_credits_due_by_the_unit_of_the_card_that_leave_only_with_the_next_packet_are_too_coarse(
-    explained: Explain, first: bool, after_ps: int, named: bool
+    explained: Explain, first: bool, after_ps: int, logged: bool, named: bool
 ) -> None:
-    findings = explained(by_pairs(first, after_ps)).findings
+    findings = explained(by_pairs(first, after_ps, logged)).findings
     assert [finding.diagnosis for finding in findings] == ["credit-too-coarse"] * named
     if named:
         text = " ".join(piece.text for piece in findings[0].evidence)
@@ -408,3 +417,17 @@ def test_one_bit_that_changes_in_two_packets_is_not_two_flipped_bits(explained: 
     for hit in hits:
         alter(hit, "rx_enq", 9, 1 << 33)
     assert "payload-bit-flip" not in [finding.diagnosis for finding in explained(pair).findings]
+
+
+@pytest.mark.parametrize(
+    ("limit", "name"), [(3072, "credit-start-too-large"), (3968, "undetermined")]
+)
+def test_a_flow_that_had_more_outstanding_than_its_limit_with_one_bit_otherwise_shows_that_bit_right(
+    explained: Explain, limit: int, name: str
+) -> None:
+    """1,800 words were outstanding: bit 11 of 3,072 would leave 1,024, of 3,968 it would leave 1,920."""
+    pair = never_waited(3000)
+    pair.set("A", "ctl.generation", value=1)
+    pair.account("A", 1, limit=limit)
+    finding = explained(pair).findings[0]
+    assert finding.diagnosis == name, (finding.text, finding.candidates)
