@@ -420,12 +420,12 @@ def test_one_bit_that_changes_in_two_packets_is_not_two_flipped_bits(explained: 
 
 
 @pytest.mark.parametrize(
-    ("limit", "name"), [(3072, "credit-start-too-large"), (3968, "undetermined")]
+    ("limit", "name"), [(3400, "credit-start-too-large"), (3968, "undetermined")]
 )
 def test_a_flow_that_had_more_outstanding_than_its_limit_with_one_bit_otherwise_shows_that_bit_right(
     explained: Explain, limit: int, name: str
 ) -> None:
-    """1,800 words were outstanding: bit 11 of 3,072 would leave 1,024, of 3,968 it would leave 1,920."""
+    """1,800 words were outstanding: bit 11 of 3,400 would leave 1,352, of 3,968 it would leave 1,920."""
     pair = never_waited(3000)
     pair.set("A", "ctl.generation", value=1)
     pair.account("A", 1, limit=limit, received=5400, freed=3600, reported=3600)
