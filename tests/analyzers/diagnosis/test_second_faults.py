@@ -428,5 +428,9 @@ def test_a_flow_that_had_more_outstanding_than_its_limit_with_one_bit_otherwise_
     """1,800 words were outstanding: bit 11 of 3,400 would leave 1,352, of 3,968 it would leave 1,920."""
     pair = never_waited(3000)
     pair.set("A", "ctl.generation", value=1)
-    pair.account("A", 1, limit=limit, received=5400, freed=3600, reported=3600)
+    # A credit came after the last packet: at the freeze 300 words are outstanding.
+    at_ps = pair.times[8, "tx_deq"] + 8 * US
+    pair.event("A", at_ps, "CREDIT", "taken", 4 | 1 << 8 | 5100 << 16, 1, 3)
+    books = {"credited": 5100, "received": 5400, "freed": 5100, "reported": 5100}
+    pair.account("A", 1, limit=limit, **books)
     assert explained(pair).findings[0].diagnosis == name
