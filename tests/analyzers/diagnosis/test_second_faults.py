@@ -429,7 +429,7 @@ def test_a_flow_that_had_more_outstanding_than_its_limit_with_one_bit_otherwise_
     pair = never_waited(3000)
     pair.set("A", "ctl.generation", value=1)
     # A credit came after the last packet: at the freeze 300 words are outstanding.
-    at_ps = pair.times[8, "tx_deq"] + 8 * US
+    at_ps = pair.times[7, "tx_deq"] + 8 * US
     pair.event("A", at_ps, "CREDIT", "taken", 4 | 1 << 8 | 5100 << 16, 1, 3)
     books = {"credited": 5100, "received": 5400, "freed": 5100, "reported": 5100}
     pair.account("A", 1, limit=limit, **books)
