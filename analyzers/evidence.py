@@ -10,6 +10,7 @@ from freezeframe.analyzers.streams import Packet, Stream
 from freezeframe.analyzers.taps.align import Edit, Op
 from freezeframe.analyzers.taps.tap_diff import PacketPair, SegmentDiff
 from freezeframe.analyzers.view import CaptureView
+from freezeframe.capture.amount import amount
 
 _AROUND = 2  # words shown on either side of the one in question
 
@@ -104,8 +105,8 @@ def good_elsewhere(diff: SegmentDiff, pair: PacketPair) -> Evidence:
         if packet.has_tail:
             rows.append(stream.row(packet.end - 1, "tail"))
     return Evidence(
-        f"At {diff.up.source}: {verdict_text(pair.up)}; {pair.up.body_words} payload words. "
-        f"At {diff.down.source}: {verdict_text(pair.down)}; {pair.down.body_words} payload words.",
+        f"At {diff.up.source}: {verdict_text(pair.up)}; {amount(pair.up.body_words, 'payload word')}. "
+        f"At {diff.down.source}: {verdict_text(pair.down)}; {amount(pair.down.body_words, 'payload word')}.",
         diff.down.device,
         diff.down.tap,
         tuple(rows),

@@ -29,6 +29,7 @@ from freezeframe.analyzers.diagnosis.withheld import withheld_credits
 from freezeframe.analyzers.evidence import cause_evidence
 from freezeframe.analyzers.facts import RECEIVER_FIFO, Facts
 from freezeframe.analyzers.streams import EventLog
+from freezeframe.capture.amount import amount
 from freezeframe.capture.card.roles import EVENT_LOG
 from freezeframe.capture.registers.layouts import STATE_VALUE_NEW_MASK, MachineState
 
@@ -70,7 +71,7 @@ def _refused(facts: Facts, sender: str, receiver: str, log: EventLog, position: 
         diagnosis=CREDIT_CORRUPTED,
         text=(
             f"{sender} refused a credit from {receiver} (freed {freed_of(value)}) for its parity: "
-            f"{how}. The next credit of the flow makes up for it."
+            f"{how}. The next good credit of the flow makes up for it."
         ),
         device=receiver,
         direction=f"{sender}->{receiver}",
@@ -148,7 +149,7 @@ def _counters(facts: Facts, sender: str) -> tuple[Evidence, ...]:
         return ()
     return (
         Evidence(
-            f"{sender} counted {count} credits with bad parity.",
+            f"{sender} counted {amount(count, 'credit')} with bad parity.",
             sender,
             rows=(
                 facts.view.count_row(sender, "bad-credit"),
@@ -422,7 +423,7 @@ def _finding(
         ground=Ground.CONFIRMED if levels else Ground.ELIMINATED if waits else Ground.LITTLE,
         evidence=(
             Evidence(
-                f"{len(account.sent_credits)} credits of flow {account.flow}, {int(lumps.min())} to "
+                f"{amount(len(account.sent_credits), 'credit')} of flow {account.flow}, {int(lumps.min())} to "
                 f"{int(lumps.max())} words apart.{from_free}",
                 account.receiver,
                 EVENT_LOG,

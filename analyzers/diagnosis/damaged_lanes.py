@@ -28,6 +28,7 @@ from freezeframe.analyzers.evidence import (
 )
 from freezeframe.analyzers.facts import Facts
 from freezeframe.analyzers.streams import Packet, Stream
+from freezeframe.capture.amount import amount
 from freezeframe.capture.registers.layouts import Kind
 
 SYNC_FIFO_EMPTY = "sync-fifo-empty"
@@ -210,11 +211,11 @@ def _phase_between_taps(facts: Facts, damage: LinkDamage, lane: int) -> Finding:
     text = (
         f"From {first.label} of packet {place.packet} ({damage.direction}, flow {place.flow}) on, lane {lane} into "
         f"{damage.receiver} has its bytes {_HOW[phase.mode].format(k=phase.shift)}, in every word to the end of the "
-        f"recording ({packets} packets); {others_of(damage.bonded)} right. The lane lost its byte phase."
+        f"recording ({amount(packets, 'packet')}); {others_of(damage.bonded)} right. The lane lost its byte phase."
     )
     shown = (
         f"{damage.diff.up.source} and {damage.diff.down.source} differ on lane {lane} only, in {damage.differ.size} "
-        f"of the {phase.words} words from there on, always by the same byte phase."
+        f"of the {amount(phase.words, 'word')} from there on, always by the same byte phase."
     )
     return at_receiver(
         facts,

@@ -26,6 +26,7 @@ from freezeframe.analyzers.diagnosis.link_damage import (
 )
 from freezeframe.analyzers.evidence import Place, verdict_text
 from freezeframe.analyzers.facts import Facts
+from freezeframe.capture.amount import amount
 
 PAYLOAD_BIT_FLIP = "payload-bit-flip"
 _MOST_PAYLOAD_BITS = 2
@@ -56,7 +57,7 @@ def flipped_payload_bits(
 def _payload_rest(damage: LinkDamage) -> str:
     return (
         f"{damage.diff.up.source} and {damage.diff.down.source} agree in all other "
-        f"{damage.diff.words_compared - 1} words that both recorded"
+        f"{amount(damage.diff.words_compared - 1, 'word')} that both recorded"
     )
 
 

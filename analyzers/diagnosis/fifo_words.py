@@ -31,6 +31,7 @@ from freezeframe.analyzers.facts import LINK, RECEIVER_FIFO, SENDER_FIFO, Facts,
 from freezeframe.analyzers.taps.align import Edit, Op
 from freezeframe.analyzers.taps.tap_diff import PacketPair, SegmentDiff
 from freezeframe.analyzers.view import fits_power_up
+from freezeframe.capture.amount import amount
 from freezeframe.capture.card.roles import Way
 
 
@@ -334,7 +335,7 @@ def _rest(pair: PacketPair) -> str:
     """Return how much of a packet is known to be equal at both taps."""
     if pair.up.whole and pair.down.whole:
         return "Everything else of the packet is equal at both taps."
-    return f"All else of it that both taps recorded, {pair.compared} words, is equal."
+    return f"All else of it that both taps recorded, {amount(pair.compared, 'word')}, is equal."
 
 
 def _omitted_at_one_tap(facts: Facts, lone: Alone) -> Finding:
@@ -353,7 +354,7 @@ def _omitted_at_one_tap(facts: Facts, lone: Alone) -> Finding:
         at=packet.end - 1,
         word=None,
         ground=Ground.ELIMINATED,
-        how=f"{packet.body_words} of {packet.length} payload words.",
+        how=f"{packet.body_words} of {amount(packet.length or 0, 'payload word')}.",
         rows=(
             stream.row(packet.start, "header"),
             stream.row(packet.end - 1, "tail, one word early"),
@@ -408,7 +409,7 @@ def _duplicated_at_one_tap(facts: Facts, lone: Alone) -> Finding | None:
         word=word,
         ground=Ground.CONFIRMED,
         how=(
-            f"{packet.body_words} payload words of {packet.length}. Without the repeated word the "
+            f"{amount(packet.body_words, 'payload word')} of {packet.length}. Without the repeated word the "
             "CRC is that of the tail."
         ),
         rows=(

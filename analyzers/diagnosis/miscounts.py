@@ -35,6 +35,7 @@ from freezeframe.analyzers.evidence import cause_evidence
 from freezeframe.analyzers.facts import Facts
 from freezeframe.analyzers.streams import HEADS
 from freezeframe.analyzers.view import fits_power_up
+from freezeframe.capture.amount import amount
 
 HEADER_MISCOUNTED = "header-miscounted"
 _COUNTER = 1 << 32  # words_sent and words_received have 32 bits
@@ -143,8 +144,8 @@ def _miscount_finding(facts: Facts, miscount: Miscount) -> Finding:
         diagnosis=HEADER_MISCOUNTED,
         text=(
             f"{device} let {miscount.crossed} words through {tap} and its flows counted "
-            f"{miscount.counted} of them as {what}: {miscount.words} words are missing in its books, while the "
-            f"words themselves are right.{of_flow} With every such packet {end}."
+            f"{miscount.counted} of them as {what}: {amount(miscount.words, 'word')} too few stand in its "
+            f"books, while the words themselves are right.{of_flow} With every such packet {end}."
         ),
         device=device,
         direction=f"{sender}->{receiver}",

@@ -36,6 +36,7 @@ from freezeframe.analyzers.credits.flow_history import (
 from freezeframe.analyzers.credits.ledger import FlowAccount, described_packets
 from freezeframe.analyzers.evidence import cause_evidence
 from freezeframe.analyzers.facts import Facts, covers
+from freezeframe.capture.amount import amount
 from freezeframe.capture.registers.layouts import Kind
 
 _MOST_PACKET_WORDS = 515  # 512 payload words, two HEAD words, TAIL
@@ -172,7 +173,7 @@ def overflow_evidence(facts: Facts, receiver: str) -> tuple[Evidence, ...]:
         return ()
     return (
         Evidence(
-            f"{receiver} counted {lost} words lost since power-up because its incoming FIFO of "
+            f"{receiver} counted {amount(lost, 'word')} lost since power-up because its incoming FIFO of "
             f"{capture.identity.rx_fifo} "
             "words was full.",
             receiver,
@@ -329,7 +330,7 @@ def _from_history(facts: Facts, sending: Sending) -> Finding:
         ground=Ground.COMPARED,
         evidence=(
             Evidence(
-                f"{len(sending.beyond_wrap)} packets of flow {account.flow} were started beyond "
+                f"{amount(len(sending.beyond_wrap), 'packet')} of flow {account.flow} started beyond "
                 f"the limit of {account.limit} words, all "
                 f"across the wrap at {account.modulus}; none outside it.",
                 account.sender,

@@ -28,6 +28,7 @@ from freezeframe.analyzers.diagnosis.withheld import left_ps
 from freezeframe.analyzers.evidence import cause_evidence
 from freezeframe.analyzers.facts import Facts, covers, doubt_ps, flight_ps
 from freezeframe.analyzers.streams import EventLog
+from freezeframe.capture.amount import amount
 from freezeframe.capture.registers.layouts import MachineState
 from freezeframe.capture.time_text import format_ps
 
@@ -127,9 +128,9 @@ def _lost_in_logs(facts: Facts, account: FlowAccount) -> Stall | None:
     if len(taken):
         rows.insert(0, sender_log.row(int(taken.positions[-1]), "last credit taken"))
     text = (
-        f"{account.receiver} sent {len(missing)} credits of flow {account.flow} (up to freed "
+        f"{account.receiver} sent {amount(len(missing), 'credit')} of flow {account.flow} (up to freed "
         f"{last_freed}) that {account.sender} had time to "
-        f"take and did not; the last it took tells {last}, {(last_freed - last) % account.modulus} words "
+        f"take and did not; the last it took tells {last}, {amount((last_freed - last) % account.modulus, 'word')} "
         "less."
     )
     t_ps, unc_ps = receiver_log.when(first)
@@ -193,7 +194,7 @@ def _lost_in_banks(facts: Facts, account: FlowAccount) -> Stall | None:
     text = (
         f"{account.receiver} has freed all {account.freed} words of flow {account.flow} and told "
         f"so, {account.sender} was credited "
-        f"{account.credited}: {withheld} words less; nothing of the flow moved at "
+        f"{account.credited}: {amount(withheld, 'word')} less; nothing of the flow moved at "
         f"{account.receiver} any more."
     )
     return Stall(account, "lost", True, cause_ps, None, text, _bank_rows(facts, account))
@@ -311,9 +312,14 @@ def _receiver_was_slow(facts: Facts, account: FlowAccount, cause_ps: int | None)
     if account.waiting:
         if _not_in_fifo(facts, account, level):
             return None
-        return f"{start}had not taken {account.waiting} words out of its incoming FIFO ({register}){since}: healthy."
+        waiting = amount(account.waiting, "word")
+        return (
+            f"{start}had not taken {waiting} out of its incoming FIFO ({register}){since}: healthy."
+        )
     if level and account.waiting is None:
-        return f"{start}had {level} words in its incoming FIFO ({register}){since}: healthy."
+        return (
+            f"{start}had {amount(level, 'word')} in its incoming FIFO ({register}){since}: healthy."
+        )
     log = view.flow_log(receiver)
     if log is not None and cause_ps is not None:
         # It may have gone on receiving between the cause and the end of the recording.

@@ -32,6 +32,7 @@ from freezeframe.analyzers.streams import Packet
 from freezeframe.analyzers.taps.align import Op
 from freezeframe.analyzers.taps.tap_diff import PacketPair, SegmentDiff
 from freezeframe.analyzers.view import CaptureView
+from freezeframe.capture.amount import amount
 
 _OVERFLOW = (
     "wrap-unhandled",
@@ -204,8 +205,8 @@ def _differs(
     return Finding(
         diagnosis=UNDETERMINED,
         text=(
-            f"{diff.up.source} and {diff.down.source} differ in {words} words of "
-            f"{len(diff.differing)} packets, first in packet "
+            f"{diff.up.source} and {diff.down.source} differ in {amount(words, 'word')} of "
+            f"{amount(len(diff.differing), 'packet')}, first in packet "
             f"{place.packet}, {how}."
         ),
         candidates=fitting,

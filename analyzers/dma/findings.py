@@ -41,6 +41,7 @@ from freezeframe.analyzers.evidence import cause_evidence, verdict_text
 from freezeframe.analyzers.facts import Facts
 from freezeframe.analyzers.streams import EventLog, Packet, Stream, header_fields
 from freezeframe.analyzers.view import CaptureView
+from freezeframe.capture.amount import amount
 from freezeframe.capture.card.roles import EVENT_LOG
 from freezeframe.capture.registers.layouts import (
     DESC_VALUE_LENGTH_LSB,
@@ -82,11 +83,11 @@ def _never_masks(log: EventLog) -> bool:
 
 def _storm(view: CaptureView, device: str, interrupts: Interrupts) -> Finding:
     rows = tuple(
-        _log_row(device, row, f"interrupt raised, {row.value} completions waiting")
+        _log_row(device, row, f"interrupt raised, {amount(row.value, 'completion')} waiting")
         for row in interrupts.again[:_SHOWN]
     )
     ratio = interrupts.per_completion
-    many = "1 interrupt" if len(interrupts.again) == 1 else f"{len(interrupts.again)} interrupts"
+    many = amount(len(interrupts.again), "interrupt")
     each = "" if ratio is None else f", {ratio:.2f} each"
     return Finding(
         diagnosis=INTERRUPT_STORM,
@@ -247,7 +248,7 @@ def _of(facts: Facts, device: str, stream: Stream) -> Iterator[Finding]:
         diagnosis=SHORT_TRANSFERS,
         text=(
             f"{len(pointers)} of {len(messages)} messages that {device} sent ({share:.0%}) are of one word or "
-            f"two, to {where}: queue pointers written as messages of their own. {payload} words of them "
+            f"two, to {where}: queue pointers written as messages of their own. {amount(payload, 'word')} of them "
             f"were payload of {frame} on the link."
             + (" So few messages were recorded that this may be their beginning." if thin else "")
         ),
@@ -326,13 +327,13 @@ def _finding(facts: Facts, sender: str, receiver: str, stream: Stream, packet: P
         diagnosis=SPLIT_RETRY,
         text=(
             f"Packet {packet.seq} ({sender}->{receiver}, flow {packet.flow}) entered {sender}'s outgoing "
-            f"FIFO with {packet.body_words} payload words where its descriptor says {packet.length}, and "
-            f"with good CRCs: {abs(missing)} words were {how}{where} before the CRCs were made, where the "
+            f"FIFO with {amount(packet.body_words, 'payload word')} where its descriptor says {packet.length}, and "
+            f"with good CRCs: {amount(abs(missing), 'word')} {how}{where} before the CRCs were made, where the "
             "DMA went on after the bus had ended its read."
             if events
             else f"Packet {packet.seq} ({sender}->{receiver}, flow {packet.flow}) entered {sender}'s "
-            f"outgoing FIFO with {packet.body_words} payload words where its descriptor says "
-            f"{packet.length}, and with good CRCs: {abs(missing)} words were {how} before the CRCs were "
+            f"outgoing FIFO with {amount(packet.body_words, 'payload word')} where its descriptor says "
+            f"{packet.length}, and with good CRCs: {amount(abs(missing), 'word')} {how} before the CRCs were "
             "made, by its DMA. No retry or disconnect of its read is in the recording."
         ),
         device=sender,

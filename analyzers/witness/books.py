@@ -24,6 +24,7 @@ from freezeframe.analyzers.facts import (
 from freezeframe.analyzers.streams import EventLog
 from freezeframe.analyzers.witness.bound import Bound
 from freezeframe.analyzers.witness.vocabulary import Reading, silent
+from freezeframe.capture.amount import amount
 from freezeframe.capture.registers.layouts import Kind
 
 
@@ -42,7 +43,7 @@ def _refusals(bound: Bound) -> Reading:
     count = view.count(device, "bad-credit")
     if count is None:
         return silent(f"{device}'s count of credits with bad parity was not read")
-    text = f"{device} counted {count} credits with bad parity"
+    text = f"{device} counted {amount(count, 'credit')} with bad parity"
     return Reading("counted" if count else "zero", text, (view.count_row(device, "bad-credit"),))
 
 
@@ -186,7 +187,7 @@ def _overflow(bound: Bound) -> Reading:
     if count is None:
         return silent(f"what {device}'s full FIFO lost was not read")
     text, row = (
-        f"{device} counted {count} words lost at its full FIFO",
+        f"{device} counted {amount(count, 'word')} lost at its full FIFO",
         view.count_row(device, "overflow", entry),
     )
     if bound.facts.overflowed(device):
@@ -210,7 +211,7 @@ def _constant(bound: Bound) -> Reading:
             return silent(f"{account.sender} was not seen waiting with credit left since then")
         worst = max(start.outstanding for start in flat) - (account.limit or 0)
         bound_ = f"where {account.sender} waited, a constant is below {below}"
-        text = f"{worst} words beyond the limit; {bound_}"
+        text = f"{amount(worst, 'word')} beyond the limit; {bound_}"
         return Reading("fits" if worst < below else "too-large", text)
     return silent("the sender's books of that flow were not read")
 

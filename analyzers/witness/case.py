@@ -69,7 +69,9 @@ class Case:
         """
         bits = mending_bits(self.facts, self.laws, self.broken)
         return tuple(
-            bit for bit in bits if not _logged(self.facts, bit) and not _outgrown(self.sendings, bit)
+            bit
+            for bit in bits
+            if not _logged(self.facts, bit) and not _outgrown(self.sendings, bit)
         )
 
     @cached_property
@@ -146,7 +148,9 @@ def _outgrown(sendings: Sequence[Sending], bit: WrongBit) -> bool:
         return False
     limit = bit.value ^ 1 << bit.bit
     return any(
-        sending.history is not None and sending.history.exact and bool(sending.history.beyond(limit))
+        sending.history is not None
+        and sending.history.exact
+        and bool(sending.history.beyond(limit))
         for sending in sendings
         if (sending.account.sender, sending.account.flow) == (bit.device, *bit.indices)
     )

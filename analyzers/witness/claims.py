@@ -15,6 +15,7 @@ from freezeframe.analyzers.taps.tap_diff import PacketPair, SegmentDiff
 from freezeframe.analyzers.witness.bound import bind
 from freezeframe.analyzers.witness.case import Case
 from freezeframe.analyzers.witness.readings import read
+from freezeframe.capture.amount import amount
 
 _OPS = {Op.OMITTED: "omitted", Op.DUPLICATED: "duplicated", Op.ALTERED: "altered"}
 _ASKED = {
@@ -118,7 +119,7 @@ def _of_pair(diff: SegmentDiff, pair: PacketPair, what: str) -> Finding:
     span = pair.payload_index(edit)
     word = span[0] if span is not None and edit.certain else None
     seen = Evidence(
-        f"{diff.up.source} and {diff.down.source} differ: {what}, {len(pair.edits)} words.",
+        f"{diff.up.source} and {diff.down.source} differ: {what}, {amount(len(pair.edits), 'word')}.",
         diff.down.device, diff.down.tap, (diff.down.row(at, "the first that differs"),),
     )  # fmt: skip
     return Finding(

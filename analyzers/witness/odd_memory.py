@@ -21,6 +21,7 @@ from freezeframe.analyzers.streams import Packet, Stream
 from freezeframe.analyzers.witness.case import Case
 from freezeframe.analyzers.witness.memories import KIND
 from freezeframe.analyzers.witness.side_by_side import Difference, SideBySide, laid
+from freezeframe.capture.amount import amount
 from freezeframe.capture.folder.records import RECORD_B
 from freezeframe.decoders.trace.framing import frame_records
 
@@ -162,7 +163,7 @@ def _counted_less(facts: Facts, receiver: str, stream: Stream, odd: Sequence[_Od
         counts = [facts.view.count(receiver, name) for name in names]
         known = [count for count in counts if count is not None]
         if len(known) == len(counts) and sum(known) < failing:
-            return f"{sum(known)} of {failing} packets as bad"
+            return f"{sum(known)} of {amount(failing, 'packet')} as bad"
     return ""
 
 

@@ -14,6 +14,7 @@ from freezeframe.analyzers.witness.bound import At, Bound, same_words
 from freezeframe.analyzers.witness.reads import READS
 from freezeframe.analyzers.witness.registers import text_of
 from freezeframe.analyzers.witness.vocabulary import Reading, silent
+from freezeframe.capture.amount import amount
 from freezeframe.capture.registers.layouts import Kind
 
 LATE_CYCLES = 64  # of the bus, from a packet's last word to its checker's count
@@ -67,7 +68,7 @@ def _length(at: At | None) -> Reading:
     stream, packet = at
     if packet.length_ok is None or packet.length is None or packet.header_ok is False:
         return silent(f"{stream.source}: how long the packet should be is not known")
-    text = f"{stream.source}: {packet.body_words} payload words, its header says {packet.length}"
+    text = f"{stream.source}: {amount(packet.body_words, 'payload word')}, its header says {packet.length}"
     if packet.length_ok:
         return Reading("right", text)
     return Reading("short" if packet.body_words < packet.length else "long", text)
@@ -78,6 +79,10 @@ def _other_tap(bound: Bound, tap: int) -> Reading:
     there = bound.copies[tap] if 0 <= tap < 4 else None
     if there is None:
         return silent("no tap there" if not 0 <= tap < 4 else "the packet was not recorded there")
+    if bound.behind is not None and there[0] is bound.behind[0]:
+        return silent(
+            f"{there[0].source} is the first tap that has it, and stands for the one behind the stretch"
+        )
     as_before = None if bound.before is None else same_words(there, bound.before)
     as_behind = None if bound.behind is None else same_words(there, bound.behind)
     source = there[0].source
@@ -111,7 +116,7 @@ def _packet_after(bound: Bound) -> Reading:
     if not counts:
         return silent("no tap behind it recorded what came before it and after it")
     most = max(counts.values())
-    text = ", ".join(f"{source} {count} times" for source, count in counts.items())
+    text = ", ".join(f"{source} {amount(count, 'time')}" for source, count in counts.items())
     return Reading(("gone", "once")[most] if most < 2 else "twice", f"packet {number}: {text}")
 
 
@@ -278,11 +283,13 @@ def _interrupt_line(bound: Bound) -> Reading:
     t_ps = bound.finding.t_ps
     if t_ps is None or any(int(log.t_ps[at]) > t_ps for at in raised):
         return silent("an interrupt came later, before the freeze")
-    text = f"{device} at the freeze: mask {masked}, {waiting} completions waiting"
+    text = f"{device} at the freeze: mask {masked}, {amount(waiting, 'completion')} waiting"
     if masked:
         by_log = _waiting_by_log(log, t_ps)
         if by_log is not None and by_log < waiting:
-            return silent(f"{text}, {by_log} of them when its log closed: what came after may have raised the line")
+            return silent(
+                f"{text}, {by_log} of them when its log closed: what came after may have raised the line"
+            )
         return Reading("masked", text)
     return (
         Reading("waits", text) if waiting else silent(f"{text}: it was taken without an interrupt")
@@ -291,7 +298,9 @@ def _interrupt_line(bound: Bound) -> Reading:
 
 def _waiting_by_log(log: EventLog, t_ps: int) -> int | None:
     """Return how many completions waited when the log closed, where the line was enabled at a time and not raised."""
-    enabled = [at for at in log.select(Kind.IRQ.name, "enabled").tolist() if int(log.t_ps[at]) == t_ps]
+    enabled = [
+        at for at in log.select(Kind.IRQ.name, "enabled").tolist() if int(log.t_ps[at]) == t_ps
+    ]
     if len(enabled) != 1:
         return None
     notes = log.select(Kind.NOTE.name, "remote")
@@ -304,7 +313,7 @@ def _interrupts(bound: Bound) -> Reading:
     if count is None or log is None or not log.recorded(Kind.IRQ):
         return silent(f"{device}'s interrupts were not counted or not logged")
     logged = len(log.select(Kind.IRQ.name, "raised"))
-    text = f"{device} counted {count} interrupts, its log holds {logged}"
+    text = f"{device} counted {amount(count, 'interrupt')}, its log holds {logged}"
     row = view.count_row(device, "host-called")
     return Reading("counted" if count >= logged else "fewer", text, (row,))
 

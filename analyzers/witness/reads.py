@@ -8,6 +8,7 @@ from freezeframe.analyzers.facts import covers
 from freezeframe.analyzers.streams import EventLog
 from freezeframe.analyzers.witness.bound import Bound
 from freezeframe.analyzers.witness.vocabulary import Reading, silent
+from freezeframe.capture.amount import amount
 from freezeframe.capture.registers.layouts import (
     DESC_VALUE_LENGTH_LSB,
     DESC_VALUE_LENGTH_MASK,
@@ -48,7 +49,7 @@ def _resumed(bound: Bound) -> Reading:
             left = words
         elif left is not None:
             if words != left:
-                text = f"with {left} words left {sender} asked for {words}"
+                text = f"with {amount(left, 'word')} left {sender} asked for {words}"
                 return Reading("elsewhere", text)
             left, after = None, after + 1
     if left is not None or not after:

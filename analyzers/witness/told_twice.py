@@ -18,6 +18,7 @@ from freezeframe.analyzers.contract import Evidence, Finding, Ground, Says, Witn
 from freezeframe.analyzers.streams import EventLog, Stream
 from freezeframe.analyzers.view import ON_ITS_WAY, CaptureView, ahead_of_counts
 from freezeframe.analyzers.witness.registers import Register
+from freezeframe.capture.amount import amount
 from freezeframe.capture.card.roles import EVENT_LOG
 from freezeframe.capture.folder import DeviceCapture
 from freezeframe.capture.registers.layouts import DOMAIN_NAMES, Kind
@@ -309,7 +310,8 @@ def _sequences(view: CaptureView, device: DeviceCapture) -> Iterator[Apart]:
             continue  # the header itself has another number than it should, or the link came up again
         right = tuple(n for bit in range(16) if _follows(n := value ^ 1 << bit, last, most, passed))
         if right and not _follows(value, last, most, passed):
-            why = f"the last header that {stream.source} recorded has {last}, and {after} words crossed after it closed"
+            crossed = amount(after, "word")
+            why = f"the last header that {stream.source} recorded has {last}, and {crossed} crossed after it closed"
             yield Apart((device.name, register, ()), value, right, why)
 
 

@@ -48,7 +48,7 @@ def refused_credits(case: Case) -> Iterator[Finding]:
         text = f"{sender} refused {many} credit{'s' * (many > 1)} from {receiver} for a bad CRC"
         if flow is None:
             text += f": changed on the line, or made wrong by {receiver}."
-            more = "the next credit of the flow makes up for it"
+            more = "the next good credit of the flow makes up for it"
         else:
             text += (
                 f": every one of flow {flow} since {format_ps(t_ps or 0)}. All else from {receiver} came right "

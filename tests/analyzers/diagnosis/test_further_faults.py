@@ -122,7 +122,7 @@ def test_flows_that_count_fewer_words_than_their_tap_are_miscounted(
     for ends in ("AB", device):
         finding = only(explained(miscounted(device, 10), ends).findings)
         assert said(finding) == ("header-miscounted", device, None, "A->B", flow, None, None)
-        assert "10 words are missing in its books" in finding.text
+        assert "10 words too few stand in its books" in finding.text
 
 
 def test_one_word_more_at_the_tap_is_enough(explained: Explain) -> None:
@@ -292,7 +292,7 @@ def test_words_left_out_where_the_bus_ended_a_read_are_a_retry_gone_wrong(
     for ends in ("AB", "A"):
         finding = only(explained(pair, ends).findings)
         assert said(finding) == ("split-retry-mishandled", "A", "tx_enq", "A->B", 3, short.seq, 11)
-        assert "2 words were left out from payload word 11 on" in finding.text
+        assert "2 words left out from payload word 11 on" in finding.text
 
 
 def test_without_an_event_of_the_bus_the_packet_is_known_and_not_the_word(
