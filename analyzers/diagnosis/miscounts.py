@@ -263,13 +263,14 @@ def _optimistic_finding(facts: Facts, sending: Sending, excess: int) -> Finding:
                 t_ps, unc_ps = stream.when(start.departure.position)
     if t_ps is None:
         t_ps, unc_ps = facts.first_caused()
+    limit = f"The limit fits {account.receiver}'s FIFO and the" if account.limit else "The"
     return Finding(
         diagnosis=CREDIT_TOO_OPTIMISTIC,
         text=(
             f"{account.sender} had {(account.limit or 0) + excess} words of flow {account.flow} outstanding "
-            f"where {account.limit} are allowed, {excess} more, and its counters had not wrapped. The limit "
-            f"fits {account.receiver}'s FIFO and the books agree with the taps: it takes the free space "
-            "for larger than its credits say, or does not look at it."
+            f"where {account.limit or 'none'} are allowed, {excess} more, and its counters had not wrapped. {limit} "
+            "books agree with the taps: it takes the free space for larger than its credits say, or does not look "
+            "at it."
         ),
         device=account.sender,
         direction=account.direction,

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
+from freezeframe.analyzers.card.claims import NONE_KNOWN
 from freezeframe.analyzers.contract import UNDETERMINED, Evidence, Finding
 from freezeframe.analyzers.credits.ledger import described_flows
 from freezeframe.analyzers.diagnosis.clock_drift import drifts
@@ -20,6 +21,7 @@ from freezeframe.analyzers.diagnosis.overflow import (
     suffered,
 )
 from freezeframe.analyzers.diagnosis.stall import SAID_FLOWS, Stall
+from freezeframe.analyzers.diagnosis.steady_damage import steady_damage
 from freezeframe.analyzers.diagnosis.whole_packets import numbers_broken, packets_moved
 from freezeframe.analyzers.evidence import (
     cause_evidence,
@@ -198,12 +200,14 @@ def _differs(
     edit = pair.edits[0]
     place = place_of_pair(pair)
     words = sum(len(p.edits) for p in diff.differing)
-    fitting = _fitting(stretch, pair, damage)
+    steady = _steady(damage)
+    fitting = () if steady else _fitting(stretch, pair, damage)
     how = "which does not decide what it was" if fitting else "in a way that no known fault makes"
+    how += f": {steady}" if steady else ""
     at = min(pair.down.start + edit.down, pair.down.end - 1)
     t_ps, unc_ps = diff.down.when(at)
     return Finding(
-        diagnosis=UNDETERMINED,
+        diagnosis=NONE_KNOWN if steady else UNDETERMINED,
         text=(
             f"{diff.up.source} and {diff.down.source} differ in {amount(words, 'word')} of "
             f"{amount(len(diff.differing), 'packet')}, first in packet "
@@ -229,6 +233,12 @@ def _differs(
     )
 
 
+def _steady(damage: LinkDamage | None) -> str:
+    if damage is None or not damage.differ.size:
+        return ""
+    return steady_damage(damage.words.up, damage.words.down, int(damage.differ[0]), damage.bonded)
+
+
 def _fitting(stretch: int, pair: PacketPair, damage: LinkDamage | None) -> tuple[str, ...]:
     """Return the names that fit a difference; of a packet of which a part is missing, all it may have been."""
     ops = {edit.op for edit in pair.edits}
@@ -251,20 +261,29 @@ def _fitting(stretch: int, pair: PacketPair, damage: LinkDamage | None) -> tuple
     return tuple(fitting)
 
 
+def _which(packet: Packet) -> str:
+    """Return what a packet is called; the number in a bad header is no fact."""
+    if packet.seq is None:
+        return "A packet"
+    bad = packet.header_ok is False
+    return f"A packet whose bad header says {packet.seq}" if bad else f"Packet {packet.seq}"
+
+
 def _bad_packets(facts: Facts) -> Iterator[Finding]:
     for case in facts.unplaced:
         if case.tap >= 2 and facts.overflowed(case.receiver):
             continue
         packet, stream = case.packet, case.stream
         t_ps, unc_ps = stream.when(packet.end - 1)
+        which = _which(packet)
         text = (
-            f"Packet {packet.seq} ({case.sender}->{case.receiver}) fails its checks at "
+            f"{which} ({case.sender}->{case.receiver}) fails its checks at "
             f"{stream.source} ({verdict_text(packet)}), and "
             f"the tap before has no whole copy of it to compare with."
         )
         if case.stretches == (-1,):
             text = (
-                f"Packet {packet.seq} fails its checks at {stream.source} already "
+                f"{which} fails its checks at {stream.source} already "
                 f"({verdict_text(packet)}): "
                 f"it was wrong before it entered the outgoing FIFO."
             )
