@@ -10,7 +10,6 @@ from freezeframe.analyzers.streams import Packet, Stream
 from freezeframe.analyzers.taps.align import Edit, Op
 from freezeframe.analyzers.taps.tap_diff import PacketPair, SegmentDiff
 from freezeframe.analyzers.view import CaptureView
-from freezeframe.capture.amount import amount
 
 _AROUND = 2  # words shown on either side of the one in question
 
@@ -21,6 +20,11 @@ class Place:
 
     flow: int | None
     packet: int | None
+
+
+def amount(count: int, noun: str) -> str:
+    """Return ``1 word`` or ``2 words`` for a noun that forms its plural with s."""
+    return f"{count} {noun}" + ("" if count == 1 else "s")
 
 
 def tap_after(view: CaptureView, sender: str, receiver: str, stretch: int) -> tuple[str, str]:

@@ -26,10 +26,9 @@ import numpy.typing as npt
 from freezeframe.analyzers.contract import Evidence, Finding, Ground, Row
 from freezeframe.analyzers.credits.ledger import FlowAccount, freed_of
 from freezeframe.analyzers.diagnosis.withheld import withheld_credits
-from freezeframe.analyzers.evidence import cause_evidence
+from freezeframe.analyzers.evidence import amount, cause_evidence
 from freezeframe.analyzers.facts import RECEIVER_FIFO, Facts
 from freezeframe.analyzers.streams import EventLog
-from freezeframe.capture.amount import amount
 from freezeframe.capture.card.roles import EVENT_LOG
 from freezeframe.capture.registers.layouts import STATE_VALUE_NEW_MASK, MachineState
 

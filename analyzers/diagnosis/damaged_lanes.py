@@ -21,6 +21,7 @@ from freezeframe.analyzers.diagnosis.lanes import others_of, share_name
 from freezeframe.analyzers.diagnosis.link_damage import LinkDamage, LoneDamage, at_receiver
 from freezeframe.analyzers.evidence import (
     Place,
+    amount,
     place_of_pair,
     verdict_text,
     word_label,
@@ -28,7 +29,6 @@ from freezeframe.analyzers.evidence import (
 )
 from freezeframe.analyzers.facts import Facts
 from freezeframe.analyzers.streams import Packet, Stream
-from freezeframe.capture.amount import amount
 from freezeframe.capture.registers.layouts import Kind
 
 SYNC_FIFO_EMPTY = "sync-fifo-empty"

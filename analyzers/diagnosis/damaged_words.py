@@ -24,9 +24,8 @@ from freezeframe.analyzers.diagnosis.link_damage import (
     at_receiver,
     flipped_bits,
 )
-from freezeframe.analyzers.evidence import Place, verdict_text
+from freezeframe.analyzers.evidence import Place, amount, verdict_text
 from freezeframe.analyzers.facts import Facts
-from freezeframe.capture.amount import amount
 
 PAYLOAD_BIT_FLIP = "payload-bit-flip"
 _MOST_PAYLOAD_BITS = 2

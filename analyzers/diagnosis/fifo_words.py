@@ -19,6 +19,7 @@ from freezeframe.analyzers.crc.lone_payload import find_repeats
 from freezeframe.analyzers.diagnosis.clock_drift import drifts
 from freezeframe.analyzers.evidence import (
     Place,
+    amount,
     cause_evidence,
     good_elsewhere,
     neighbourhood,
@@ -31,7 +32,6 @@ from freezeframe.analyzers.facts import LINK, RECEIVER_FIFO, SENDER_FIFO, Facts,
 from freezeframe.analyzers.taps.align import Edit, Op
 from freezeframe.analyzers.taps.tap_diff import PacketPair, SegmentDiff
 from freezeframe.analyzers.view import fits_power_up
-from freezeframe.capture.amount import amount
 from freezeframe.capture.card.roles import Way
 
 

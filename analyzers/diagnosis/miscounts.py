@@ -31,11 +31,10 @@ from freezeframe.analyzers.diagnosis.overflow import (
     share,
     suffered,
 )
-from freezeframe.analyzers.evidence import cause_evidence
+from freezeframe.analyzers.evidence import amount, cause_evidence
 from freezeframe.analyzers.facts import Facts
 from freezeframe.analyzers.streams import HEADS
 from freezeframe.analyzers.view import fits_power_up
-from freezeframe.capture.amount import amount
 
 HEADER_MISCOUNTED = "header-miscounted"
 _COUNTER = 1 << 32  # words_sent and words_received have 32 bits

@@ -34,9 +34,8 @@ from freezeframe.analyzers.credits.flow_history import (
     flow_history,
 )
 from freezeframe.analyzers.credits.ledger import FlowAccount, described_packets
-from freezeframe.analyzers.evidence import cause_evidence
+from freezeframe.analyzers.evidence import amount, cause_evidence
 from freezeframe.analyzers.facts import Facts, covers
-from freezeframe.capture.amount import amount
 from freezeframe.capture.registers.layouts import Kind
 
 _MOST_PACKET_WORDS = 515  # 512 payload words, two HEAD words, TAIL

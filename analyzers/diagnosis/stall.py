@@ -25,10 +25,9 @@ from freezeframe.analyzers.credits.ledger import FlowAccount
 from freezeframe.analyzers.diagnosis.overflow import sender_rows
 from freezeframe.analyzers.diagnosis.standstill import words_since
 from freezeframe.analyzers.diagnosis.withheld import left_ps
-from freezeframe.analyzers.evidence import cause_evidence
+from freezeframe.analyzers.evidence import amount, cause_evidence
 from freezeframe.analyzers.facts import Facts, covers, doubt_ps, flight_ps
 from freezeframe.analyzers.streams import EventLog
-from freezeframe.capture.amount import amount
 from freezeframe.capture.registers.layouts import MachineState
 from freezeframe.capture.time_text import format_ps
 

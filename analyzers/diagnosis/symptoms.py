@@ -24,6 +24,7 @@ from freezeframe.analyzers.diagnosis.stall import SAID_FLOWS, Stall
 from freezeframe.analyzers.diagnosis.steady_damage import steady_damage
 from freezeframe.analyzers.diagnosis.whole_packets import numbers_broken, packets_moved
 from freezeframe.analyzers.evidence import (
+    amount,
     cause_evidence,
     neighbourhood,
     place_of_pair,
@@ -34,7 +35,6 @@ from freezeframe.analyzers.streams import Packet
 from freezeframe.analyzers.taps.align import Op
 from freezeframe.analyzers.taps.tap_diff import PacketPair, SegmentDiff
 from freezeframe.analyzers.view import CaptureView
-from freezeframe.capture.amount import amount
 
 _OVERFLOW = (
     "wrap-unhandled",

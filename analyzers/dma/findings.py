@@ -37,11 +37,10 @@ import numpy as np
 
 from freezeframe.analyzers.contract import Evidence, Finding, Ground, Row
 from freezeframe.analyzers.dma.interrupts import Interrupts, LogRow, Lost, interrupts_in_log
-from freezeframe.analyzers.evidence import cause_evidence, verdict_text
+from freezeframe.analyzers.evidence import amount, cause_evidence, verdict_text
 from freezeframe.analyzers.facts import Facts
 from freezeframe.analyzers.streams import EventLog, Packet, Stream, header_fields
 from freezeframe.analyzers.view import CaptureView
-from freezeframe.capture.amount import amount
 from freezeframe.capture.card.roles import EVENT_LOG
 from freezeframe.capture.registers.layouts import (
     DESC_VALUE_LENGTH_LSB,

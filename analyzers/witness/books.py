@@ -11,6 +11,7 @@ from freezeframe.analyzers.diagnosis.fifo_words import imbalance_of
 from freezeframe.analyzers.diagnosis.miscounts import miscounts
 from freezeframe.analyzers.diagnosis.overflow import constant_below
 from freezeframe.analyzers.diagnosis.whole_packets import overdue
+from freezeframe.analyzers.evidence import amount
 from freezeframe.analyzers.facts import (
     LINK,
     RECEIVER_FIFO,
@@ -24,7 +25,6 @@ from freezeframe.analyzers.facts import (
 from freezeframe.analyzers.streams import EventLog
 from freezeframe.analyzers.witness.bound import Bound
 from freezeframe.analyzers.witness.vocabulary import Reading, silent
-from freezeframe.capture.amount import amount
 from freezeframe.capture.registers.layouts import Kind
 
 

@@ -9,13 +9,12 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from freezeframe.analyzers.contract import Evidence, Finding, Row
-from freezeframe.analyzers.evidence import place_of_pair, verdict_text
+from freezeframe.analyzers.evidence import amount, place_of_pair, verdict_text
 from freezeframe.analyzers.taps.align import Op
 from freezeframe.analyzers.taps.tap_diff import PacketPair, SegmentDiff
 from freezeframe.analyzers.witness.bound import bind
 from freezeframe.analyzers.witness.case import Case
 from freezeframe.analyzers.witness.readings import read
-from freezeframe.capture.amount import amount
 
 _OPS = {Op.OMITTED: "omitted", Op.DUPLICATED: "duplicated", Op.ALTERED: "altered"}
 _ASKED = {

@@ -16,12 +16,12 @@ import numpy as np
 from freezeframe.analyzers.card.claims import RECORDER_SUSPECT
 from freezeframe.analyzers.card.differences import BITS_ALTERED
 from freezeframe.analyzers.contract import UNDETERMINED, Evidence, Finding, Ground, Says, Witness
+from freezeframe.analyzers.evidence import amount
 from freezeframe.analyzers.facts import Facts
 from freezeframe.analyzers.streams import Packet, Stream
 from freezeframe.analyzers.witness.case import Case
 from freezeframe.analyzers.witness.memories import KIND
 from freezeframe.analyzers.witness.side_by_side import Difference, SideBySide, laid
-from freezeframe.capture.amount import amount
 from freezeframe.capture.folder.records import RECORD_B
 from freezeframe.decoders.trace.framing import frame_records
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from freezeframe.analyzers.diagnosis.fifo_words import imbalance_of
-from freezeframe.analyzers.evidence import verdict_text
+from freezeframe.analyzers.evidence import amount, verdict_text
 from freezeframe.analyzers.facts import RECEIVER_FIFO, SENDER_FIFO
 from freezeframe.analyzers.streams import EventLog, Packet
 from freezeframe.analyzers.taps.align import Op
@@ -14,7 +14,6 @@ from freezeframe.analyzers.witness.bound import At, Bound, same_words
 from freezeframe.analyzers.witness.reads import READS
 from freezeframe.analyzers.witness.registers import text_of
 from freezeframe.analyzers.witness.vocabulary import Reading, silent
-from freezeframe.capture.amount import amount
 from freezeframe.capture.registers.layouts import Kind
 
 LATE_CYCLES = 64  # of the bus, from a packet's last word to its checker's count

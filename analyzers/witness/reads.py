@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 
+from freezeframe.analyzers.evidence import amount
 from freezeframe.analyzers.facts import covers
 from freezeframe.analyzers.streams import EventLog
 from freezeframe.analyzers.witness.bound import Bound
 from freezeframe.analyzers.witness.vocabulary import Reading, silent
-from freezeframe.capture.amount import amount
 from freezeframe.capture.registers.layouts import (
     DESC_VALUE_LENGTH_LSB,
     DESC_VALUE_LENGTH_MASK,

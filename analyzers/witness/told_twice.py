@@ -15,10 +15,10 @@ import numpy as np
 
 from freezeframe.analyzers.card.claims import RECORDER_SUSPECT
 from freezeframe.analyzers.contract import Evidence, Finding, Ground, Says, Witness
+from freezeframe.analyzers.evidence import amount
 from freezeframe.analyzers.streams import EventLog, Stream
 from freezeframe.analyzers.view import ON_ITS_WAY, CaptureView, ahead_of_counts
 from freezeframe.analyzers.witness.registers import Register
-from freezeframe.capture.amount import amount
 from freezeframe.capture.card.roles import EVENT_LOG
 from freezeframe.capture.folder import DeviceCapture
 from freezeframe.capture.registers.layouts import DOMAIN_NAMES, Kind

@@ -12,7 +12,6 @@ from enum import StrEnum
 import numpy as np
 import numpy.typing as npt
 
-from freezeframe.capture.amount import amount
 from freezeframe.capture.card.roles import EVENT_LOG, Roles
 from freezeframe.capture.folder import DeviceCapture, Gap, MemoryImage
 from freezeframe.capture.registers.layouts import LOSS_LOST_MASK, Kind
@@ -334,4 +333,4 @@ def _check_undated(reading: Reading, notes: _Notes) -> None:
 
 
 def _records(count: int) -> str:
-    return amount(count, "record")
+    return f"{count} record" + ("" if count == 1 else "s")
