@@ -50,7 +50,7 @@ from freezeframe.analyzers.witness.gate import rank as sureness
 from freezeframe.analyzers.witness.gate import told as answered
 from freezeframe.analyzers.witness.looked import looked_at, not_seen
 from freezeframe.analyzers.witness.next_step import next_command
-from freezeframe.analyzers.witness.own_faults import matched
+from freezeframe.analyzers.witness.own_faults import matched, told_with
 from freezeframe.analyzers.witness.qualified import not_usable
 from freezeframe.analyzers.witness.qualified import told as told_of
 from freezeframe.analyzers.witness.suspects import in_whole, upset_memories
@@ -201,7 +201,7 @@ def explain(
     off = not_asked(view.roles.card)
     case = Case(Facts(view))
     findings, healthy = rank(case, off)
-    mine = list(matched(case, own))
+    mine, findings = told_with(list(matched(case, own)), findings)
     open_ = not findings or findings[0].diagnosis in _NOT_DECIDED
     findings = [*mine, *findings] if open_ else [*findings, *mine]
     findings = [

@@ -10,6 +10,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 
+from freezeframe.analyzers.card.claims import NONE_KNOWN
 from freezeframe.analyzers.contract import Finding, Says
 from freezeframe.analyzers.diagnosis.needs import known_need, lacking
 from freezeframe.analyzers.facts import Facts
@@ -85,6 +86,29 @@ def matched(case: Case, faults: Sequence[Declared]) -> Iterator[Finding]:
             finding = _judged(case, fault, claim)
             if finding is not None:
                 yield finding
+
+
+def told_with(
+    own: Sequence[Finding], findings: Sequence[Finding]
+) -> tuple[list[Finding], list[Finding]]:
+    """Return faults of one's own, each with what is known of a nameless finding in its place, and what is left over."""
+    nameless = {
+        _place(finding): finding
+        for finding in reversed(findings)
+        if finding.diagnosis == NONE_KNOWN
+    }
+    told = [
+        replace(mine, text=f"{mine.text} {nameless[_place(mine)].text}")
+        if _place(mine) in nameless
+        else mine
+        for mine in own
+    ]
+    taken = [nameless[_place(mine)] for mine in own if _place(mine) in nameless]
+    return told, [finding for finding in findings if not any(finding is each for each in taken)]
+
+
+def _place(finding: Finding) -> tuple[object, ...]:
+    return finding.device, finding.tap, finding.packet, finding.t_ps
 
 
 def _check_place(case: Case, fault: Declared) -> None:
@@ -165,11 +189,12 @@ def learned(good: CaptureFolder, bad: CaptureFolder, name: str, called: str) -> 
         raise InputError(
             f"{bad.path}: every witness of what it alone has is silent; nothing was written"
         )
+    says = ", ".join(f"{witness} {value}" for witness, value in seen.items())
     also = "; ".join(" ".join(claim.key) for claim in alone[1:])
     lines = [
         f'name = "{name}"',
         f'doc = "Learned from {bad.path.name} beside {good.path.name}, where explain said {called}."',
-        f"falsifier = 'no capture of it showed that {_in_words(*first.key)}'",
+        f"falsifier = 'a run without the fault shows the same: {_in_words(*first.key)}, with {says}'",
         f"# In {good.path.name} this claim stood 0 times; in {bad.path.name} alone stood also: {also or 'nothing'}.",
         "",
         "[claim]",
