@@ -153,7 +153,7 @@ def _check(where: str, expressions: Any) -> None:
 def _count(where: str, value: object) -> Count:
     if isinstance(value, int) and not isinstance(value, bool) and value >= 0:
         return Count(value, value)
-    match = re.fullmatch(r"\s*(\d{1,18})?\s*\.\.\s*(\d{1,18})?\s*", str(value))
+    match = re.fullmatch(r"(\d{1,18})?\s*+\.\.\s*+(\d{1,18})?", str(value).strip())
     if not match or not any(match.groups()):
         raise InputError(f"{where}: {value!r} is no count; write 4, '4..', '..4' or '1..4'")
     least, most = match.groups()

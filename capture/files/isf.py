@@ -33,8 +33,9 @@ from freezeframe.capture.files.source import (
 _HEAD_B = 1 << 14
 _POINTS_AT_ONCE = 1 << 20
 _CURVE = re.compile(rb"[:;]?CURVE?\s+", re.I)
+# No two repeats beside or in each other match the same letters: a header of damaged paths took a minute.
 _SETTING = re.compile(
-    r"\s*(?::?[A-Za-z]+[A-Za-z0-9]*:)*([A-Za-z]+_?[A-Za-z]*)\s+(\"[^\"]*\"|[^;]*)"
+    r"\s*(?::?[A-Za-z][A-Za-z0-9]*:)*+([A-Za-z]+(?:_[A-Za-z]*)?)\s+(\"[^\"]*\"|[^;]*)"
 )
 # Each with the least letters that stand for it.
 _SETTINGS = (

@@ -18,6 +18,7 @@ _VERSIONS = ("1", "2")
 _METADATA_LIMIT_B = 1 << 20
 _MAX_UNITSIZE_B = 8
 _MAX_SAMPLERATE_HZ = 10**12  # as `edges.MAX_SAMPLERATE_HZ`
+_SHOWN = 40  # letters of a rate that is none
 _MOST_DIGITS = 100
 _PREFIXES = {"": 1, "k": 10**3, "m": 10**6, "g": 10**9, "t": 10**12}
 
@@ -61,10 +62,12 @@ def parse_samplerate(text: str) -> int:
         InputError: it is not a number with such a unit, not a whole number of Hz, or not 1 Hz..1
             THz.
     """
-    match = re.fullmatch(r"\s*(\d+(?:\.\d+)?)\s*([kKmMgGtT]?)\s*(?:[hH][zZ])?\s*", text)
+    # Blanks once taken are not given back: a rate of a thousand of them would take seconds to refuse.
+    match = re.fullmatch(r"(\d+(?:\.\d+)?)\s*+([kKmMgGtT]?)\s*+(?:[hH][zZ])?", text.strip())
     if not match:
+        shown = repr(text[:_SHOWN]) + "..." * (len(text) > _SHOWN)
         raise InputError(
-            f"sample rate {text!r}: not a number with Hz, kHz, MHz or GHz; without one it is Hz"
+            f"sample rate {shown}: not a number with Hz, kHz, MHz or GHz; without one it is Hz"
         )
     whole, _, part = match[1].partition(".")
     if len(whole) + len(part) > _MOST_DIGITS:

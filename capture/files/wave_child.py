@@ -2,7 +2,8 @@
 
 In a process of its own, because pywellen ends the process where a damaged file makes it ask for
 more memory than there is, or never comes back. It writes marshalled objects: timescale and
-variables, then changes as columns, None at the end.
+variables, then changes as columns, None at the end. What pywellen itself prints goes to standard
+error: it must not be taken for objects, and says what was left out.
 """
 
 from __future__ import annotations
@@ -10,11 +11,12 @@ from __future__ import annotations
 import heapq
 import importlib.util
 import marshal
+import os
 import resource
 import sys
 from array import array
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 _CHANGES_AT_ONCE = 1 << 16
 
@@ -23,8 +25,8 @@ class Columns:
     """Changes on their way out: times, places of signals, values; texts, with their row, for values
     that are no numbers."""
 
-    def __init__(self, ids: list[str], quiet_s: int) -> None:
-        self._quiet_s = quiet_s
+    def __init__(self, ids: list[str], quiet_s: int, out: IO[bytes]) -> None:
+        self._quiet_s, self._out = quiet_s, out
         self._place = {key: place for place, key in enumerate(ids)}
         self._clear()
 
@@ -40,7 +42,7 @@ class Columns:
 
     def write(self) -> None:
         columns = (self._time.tobytes(), self._signal.tobytes(), self._value.tobytes())
-        marshal.dump((*columns, self._texts), sys.stdout.buffer)
+        marshal.dump((*columns, self._texts), self._out)
         self._clear()
         allow(self._quiet_s)
 
@@ -76,6 +78,8 @@ def main(memory_B: int, quiet_s: int, path: str, kind: str, wanted: list[str]) -
     # What the process has for itself; a file that is mapped takes none of it.
     _jail().enter(memory_B)
     allow(quiet_s)
+    out = os.fdopen(os.dup(1), "wb")
+    os.dup2(2, 1)
     import pywellen  # type: ignore[import-untyped] # it has no types
 
     wave = pywellen.Waveform(path, stream_only=kind == "fst")
@@ -85,10 +89,9 @@ def main(memory_B: int, quiet_s: int, path: str, kind: str, wanted: list[str]) -
         (v.full_name, v.bitwidth, str(v.var_type), str(v.signal_id), v.is_real, v.is_string)
         for v in variables
     ]
-    out = sys.stdout.buffer
     marshal.dump((scale and (scale.factor, scale.unit.to_exponent()), described), out)
     of_key = {str(v.signal_id): v for v in variables}
-    columns = Columns(wanted, quiet_s)
+    columns = Columns(wanted, quiet_s, out)
     if wanted and kind == "fst":
         wave.stream_changes(columns.add, [of_key[key] for key in wanted])
     elif wanted:
@@ -100,6 +103,7 @@ def main(memory_B: int, quiet_s: int, path: str, kind: str, wanted: list[str]) -
             columns.add(time, key, value)
     columns.write()
     marshal.dump(None, out)
+    out.close()
 
 
 if __name__ == "__main__":

@@ -12,7 +12,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 import numpy as np
 import numpy.typing as npt
@@ -21,6 +21,7 @@ from freezeframe.capture.errors import CaptureFormatError, InputError
 
 _MEMORY_B = 448 << 20
 _QUIET_S = 120  # of the processor, without a change
+_WARNS = "WARN: "  # how pywellen says that it skips something
 _CHILD = Path(__file__).with_name("wave_child.py")
 
 
@@ -110,15 +111,25 @@ class Wave:
                     # Only our own child writes here: lists of numbers and texts.
                     part = marshal.load(process.stdout)
                     if part is None:
-                        return
+                        break
                     yield part
+                left_out = next((line for line in _said(stderr) if line.startswith(_WARNS)), "")
             except (EOFError, ValueError, TypeError):
                 code = process.wait()
-                stderr.seek(0)
-                said = stderr.read(1 << 16).decode("utf-8", "replace").splitlines()
-                raise CaptureFormatError(f"{self._path}: {_death(code, said)}") from None
+                raise CaptureFormatError(f"{self._path}: {_death(code, _said(stderr))}") from None
             finally:
                 process.kill()
+        if left_out:
+            # It goes on without the change; what a file holds is not read in part without a word.
+            raise CaptureFormatError(
+                f"{self._path}: {left_out.removeprefix(_WARNS)[:200]}; the file is damaged, write it again"
+            )
+
+
+def _said(stderr: IO[bytes]) -> list[str]:
+    """Return what a child has said so far, in lines."""
+    stderr.seek(0)
+    return stderr.read(1 << 16).decode("utf-8", "replace").splitlines()
 
 
 def _death(code: int, said: Sequence[str]) -> str:

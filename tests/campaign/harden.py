@@ -124,12 +124,14 @@ def _death(process: subprocess.CompletedProcess[str], folder: Path, runs: int) -
 
 
 def asked_for(place: Path, names: Sequence[str], cpu_s: float) -> None:
-    """Attack until each parser had what is asked for, and all together: who needs least for it first."""
-    while (name := next_of(known(place, names))) is not None:
-        run([name], place, cpu_s)
+    """Attack until each parser had what is asked for: the nearest first; where all are named, all together."""
+    together = ALL if set(names) == set(PARSERS) else 0
+    while (name := next_of(tallies := known(place, names), together)) is not None:
+        missing = EACH - tallies[name].executions
+        run([name], place, cpu_s, missing if missing > 0 else 1 << 40)
 
 
-def next_of(tallies: Mapping[str, Tally]) -> str | None:
+def next_of(tallies: Mapping[str, Tally], together: int = ALL) -> str | None:
     """Return who is next: who has had nothing yet, then who needs least for what is asked; None where all is done."""
     needs_s = {}
     for name, tally in tallies.items():
@@ -139,7 +141,7 @@ def next_of(tallies: Mapping[str, Tally]) -> str | None:
         missing_s = min((EACH - tally.executions) * each_s, EACH_S - tally.cpu_s)
         if missing_s > 0:
             needs_s[name] = missing_s
-    all_together = ALL - sum(tally.executions for tally in tallies.values())
+    all_together = together - sum(tally.executions for tally in tallies.values())
     if all_together > 0:
         fast = sorted(tallies, key=lambda name: tallies[name].cpu_s / tallies[name].executions)
         least = min(fast[:_FAST], key=lambda name: tallies[name].executions)

@@ -161,13 +161,13 @@ def attack(
     with now.open("w+b") as file:
         file.truncate(LENGTH_B + MOST_B)
         kept_now = mmap.mmap(file.fileno(), 0)
-    begun_s = time.process_time()
-    while tally.executions < executions and time.process_time() - begun_s < cpu_s and not ended():
+    begun_s = _spent_s(parser)
+    while tally.executions < executions and _spent_s(parser) - begun_s < cpu_s and not ended():
         number = tally.executions
         rng = random.Random(f"{parser.name}/{seed}/{number}")
         base, other = (corpus[int(rng.random() * len(corpus))] for _ in range(2))
-        structured = parser.structured is not None and rng.random() < _STRUCTURED
-        if structured and parser.structured is not None:
+        structured = rng.random() < _STRUCTURED
+        if structured:
             data = parser.structured(rng, base, partial(mutated, rng, other=other))[:MOST_B]
         else:
             data = mutated(rng, base, other)
@@ -201,7 +201,7 @@ def attack(
     kept_now.close()
     now.unlink(missing_ok=True)
     tally.most_MB = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss >> 10
-    tally.cpu_s = round(time.process_time() - begun_s, 3)
+    tally.cpu_s = round(_spent_s(parser) - begun_s, 3)
     return tally
 
 
@@ -244,7 +244,7 @@ class Ways:
 
 def fed(parser: Parser, data: bytes) -> tuple[str, str, float]:
     """Return what a parser answers, how it crashed, and the seconds of the processor it took."""
-    begun_s = time.process_time()
+    begun_s = _spent_s(parser)
     try:
         outcome, crash = f"read {parser.run(data)}", ""
     except ALLOWED as error:
@@ -256,4 +256,9 @@ def fed(parser: Parser, data: bytes) -> tuple[str, str, float]:
         outcome = crash = (
             f"{type(error).__name__}: {str(error)[:100]} at {Path(last.filename).name}:{last.lineno}"
         )
-    return outcome, crash, time.process_time() - begun_s
+    return outcome, crash, _spent_s(parser) - begun_s
+
+
+def _spent_s(parser: Parser) -> float:
+    """Return the seconds of the processor that this process has taken, and others for this parser."""
+    return time.process_time() + parser.others_s()

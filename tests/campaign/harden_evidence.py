@@ -1,4 +1,4 @@
-"""Captures and recordings for `tests.campaign.harden`: manifests, records, archives and journals, each read whole.
+"""Captures and recordings for `tests.campaign.harden`: manifests, archives and journals, each read whole.
 
 Their structured inputs are sealed again: digests, checksums and frames fit what was changed.
 """
@@ -9,25 +9,20 @@ import json
 import random
 import zlib
 from collections.abc import Sequence
-from dataclasses import replace
 from functools import cache
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 from freezeframe.analyzers.explain import explain
 from freezeframe.capture.counters.recorded import Recorded
 from freezeframe.capture.folder import CaptureFolder
-from freezeframe.capture.folder.manifest import manifest_digest, manifest_text, sha256
+from freezeframe.capture.folder.manifest import manifest_digest, manifest_text
 from freezeframe.capture.folder.one_file import files_below, pack, place_of
 from freezeframe.capture.folder.salvage import examine_any
 from freezeframe.capture.journal import frame
-from freezeframe.decoders.trace.memory import check, read_memory
 from tests.campaign.harden_files import Mutate, file_of, scratch, zipped
 from tests.gui.made_capture import made_capture
 
-_RECORDS = "raw/A.tx_deq.rec"
 _EXPLAINED = 8  # one manifest in so many: it takes forty times as long as to read it
 
 
@@ -98,59 +93,6 @@ def folder_run(data: bytes) -> object:
         return len(explain(opened).findings)
     finally:
         (folder / "manifest.json").write_bytes(files["manifest.json"])
-
-
-def records_seed() -> Sequence[bytes]:
-    return (_capture()[1][_RECORDS],)
-
-
-@cache
-def _device() -> Any:
-    return CaptureFolder.open(_capture()[0]).devices[0]
-
-
-def records_run(data: bytes) -> object:
-    """Take an input for the records of a memory, which are unpacked, dated and checked."""
-    device = _device()
-    image = device.memories["tx_deq"]
-    size_B = image.records.size
-    records = np.frombuffer(data[:size_B].ljust(size_B, b"\0"), np.uint8).reshape(-1, 9)
-    problems, marks = check(read_memory(device, replace(image, records=records)))
-    return sorted({str(problem.code) for problem in problems}), len(marks) > 1
-
-
-def explained_run(data: bytes) -> object:
-    """Take an input for the records of a memory, hashes made again: what a card could have recorded."""
-    folder, files = _capture()
-    name = _RECORDS
-    fitting = data[: len(files[name])].ljust(len(files[name]), b"\0")
-    manifest = json.loads(files["manifest.json"])
-    manifest["raw"][name]["sha256"] = sha256(fitting)
-    manifest["digest"] = manifest_digest(manifest)
-    (folder / name).write_bytes(fitting)
-    (folder / "manifest.json").write_bytes(manifest_text(manifest))
-    try:
-        return len(explain(CaptureFolder.open(folder)).findings)
-    finally:
-        for file in (name, "manifest.json"):
-            (folder / file).write_bytes(files[file])
-
-
-def whole_records(rng: random.Random, data: bytes, mutate: Mutate) -> bytes:
-    """Change kinds, times and order of whole records."""
-    records = [bytearray(data[at : at + 9]) for at in range(0, len(data) - 8, 9)]
-    for _ in range(rng.choice((1, 3, 20))):
-        at = rng.randrange(len(records)) if records else 0
-        match rng.randrange(4):
-            case 0 if records:
-                records[at][8] = rng.randrange(256)
-            case 1 if records:
-                records[at], records[0] = records[0], records[at]
-            case 2 if records:
-                records.insert(at, bytearray(records[at]))
-            case 3 if records:
-                records[at][rng.randrange(9)] = rng.randrange(256)
-    return b"".join(bytes(record[:9].ljust(9, b"\0")) for record in records)
 
 
 def archive_run(data: bytes) -> object:

@@ -17,6 +17,10 @@ from functools import cache
 from pathlib import Path
 from typing import TypeVar
 
+from freezeframe.capture.files.choice import SourceChoice
+from freezeframe.capture.files.source import ReadSettings
+from freezeframe.capture.files.threshold import Threshold
+
 Mutate = Callable[[bytes], bytes]
 Value = TypeVar("Value")
 
@@ -234,12 +238,33 @@ def file_of(name: str, data: bytes) -> Path:
     return path
 
 
+_ANALOG = {"": Threshold(0.5, 0.25)}  # or nothing of an analog channel is read
+
+
+def samples(
+    name: str, format: str | None = None, *, most: int = 1 << 22
+) -> Callable[[bytes], object]:
+    """Return what reads a file's first channels; ``most``: samples, which files of times have many of."""
+
+    def run(data: bytes) -> object:
+        path = file_of(name, data)
+        choice = SourceChoice(format=format)
+        opened = choice.open(path, ReadSettings(max_samples=most, thresholds=_ANALOG))
+        names = opened.header.channels[:8]
+        return len(list(opened.read(names))) if names else 0
+
+    return run
+
+
 def zipped(members: dict[str, bytes]) -> bytes:
     packed = io.BytesIO()
     with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as archive:
         for name, data in members.items():
             archive.writestr(name, data)
     return packed.getvalue()
+
+
+SR = (zipped({"version": b"2", "metadata": METADATA, "logic-1-1": bytes(range(64))}),)
 
 
 def in_archive(rng: random.Random, data: bytes, mutate: Mutate) -> bytes:

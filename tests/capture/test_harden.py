@@ -11,10 +11,13 @@ from typing import Any
 
 import pytest
 
+from freezeframe.capture.errors import CaptureFormatError
+from freezeframe.decoders.trace.memory import ProblemCode
 from tests.campaign.harden import short
 from tests.campaign.harden_attack import NOW, attack, corpus_of, mutated, signature
 from tests.campaign.harden_page import merged, still
 from tests.campaign.harden_parsers import ALLOWED, PARSERS, Parser
+from tests.campaign.harden_waves import FST
 
 
 def test_no_parser_crashes_or_hangs_on_broken_input() -> None:
@@ -56,7 +59,7 @@ def test_what_a_process_died_of_is_kept_whole(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "name", ["sr", "vcd", "csv", "litescope", "saleae", "wav", "isf", "binary"]
+    "name", ["sr", "vcd", "csv", "litescope", "saleae", "wav", "isf", "binary", "fst", "ghw"]
 )
 def test_of_every_seed_of_a_file_of_samples_a_channel_is_read(name: str) -> None:
     """Or the data are never reached, only the head."""
@@ -69,7 +72,6 @@ def test_of_every_seed_of_a_file_of_samples_a_channel_is_read(name: str) -> None
 @pytest.mark.parametrize("name", ["litescope", "saleae", "wav", "isf"])
 def test_many_inputs_that_keep_the_structure_of_a_file_are_read(name: str) -> None:
     rng, parser = random.Random(name), PARSERS[name]
-    assert parser.structured is not None
     read = 0
     for _ in range(60):
         data = parser.structured(rng, b"", lambda base: mutated(rng, base, b"xyz"))
@@ -78,6 +80,44 @@ def test_many_inputs_that_keep_the_structure_of_a_file_are_read(name: str) -> No
         except ALLOWED:
             continue
     assert read > 15
+
+
+def test_a_card_file_with_one_value_changed_is_toml_and_often_a_card() -> None:
+    """Or nothing behind the first thing that is looked at is ever reached."""
+    rng, parser = random.Random(3), PARSERS["card file"]
+    said = []
+    for _ in range(80):
+        data = parser.structured(rng, rng.choice(parser.seeds()), lambda base: base)
+        try:
+            said.append(str(parser.run(data)))
+        except ALLOWED as error:
+            said.append(str(error))
+    assert not [line for line in said if "no TOML" in line]
+    assert len([line for line in said if line.startswith("(")]) > 15
+    assert len({signature(line) for line in said}) > 30
+
+
+def test_records_that_are_changed_are_of_every_memory_with_gaps_and_everything_wrong() -> None:
+    rng, parser = random.Random(3), PARSERS["records"]
+    assert {parser.run(seed) for seed in parser.seeds()} == {"False ", "True not-read+undated"}
+    said = ""
+    for _ in range(1200):
+        data = parser.structured(rng, rng.choice(parser.seeds()), lambda base: base)
+        said += f"{parser.run(data)} "
+    assert {str(code) for code in ProblemCode} <= {*said.replace("+", " ").split()}
+
+
+@pytest.mark.parametrize(
+    ("signals", "says"), [(1 << 60, "more than 448 MiB of memory"), ((1 << 64) - 1, "panic")]
+)
+def test_that_a_foreign_reader_dies_is_a_line_and_the_next_file_is_read(
+    signals: int, says: str
+) -> None:
+    whole = FST[0]
+    at = whole.index(b"\3" + (27).to_bytes(8, "big")) + 17  # how many signals the geometry has
+    with pytest.raises(CaptureFormatError, match=f"(?i){says}"):
+        PARSERS["fst"].run(whole[:at] + signals.to_bytes(8, "big") + whole[at + 8 :])
+    assert PARSERS["fst"].run(whole) == 2
 
 
 def test_a_run_of_some_parsers_leaves_the_rows_of_the_others() -> None:
@@ -154,10 +194,9 @@ def _stands_still(data: bytes) -> object:
     return 0
 
 
-@pytest.mark.parametrize("name", [name for name, parser in PARSERS.items() if parser.structured])
+@pytest.mark.parametrize("name", PARSERS)
 def test_inputs_that_keep_their_structure_can_be_made_of_those_made_before(name: str) -> None:
     rng, structured = random.Random(name), PARSERS[name].structured
-    assert structured is not None
     data = PARSERS[name].seeds()[0]
     for _ in range(60):
         data = structured(rng, data, lambda base: mutated(rng, base, b"xyz"))[: 1 << 16]

@@ -65,6 +65,7 @@ rows = "2..9"
         ("[[expect]]\nrows = true", r"expect 1: rows: True is no count"),
         ("[[expect]]\nrows = '5..2'", r"rows: '5..2' begins after its end"),
         ("[[expect]]\nrows = '..'", r"rows: '..' is no count"),
+        ("[[expect]]\nrows = '1" + " " * 200_000 + "x'", r"rows: '1 +x' is no count"),
         ("[[expect]]\nwhere = 'a ='", r"where: 'a =': character 4: a value"),
         ("[[expect]]\nevery = 3", r"every: 3 is no text"),
         ("[[expect]]\nsequence = ['a == 1']", r"sequence: takes 2 expressions or more"),

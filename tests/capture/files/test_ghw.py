@@ -115,6 +115,16 @@ def test_damage_is_an_error_or_another_value_and_never_the_end_of_the_program(
     assert refused >= len(cases) - 10
 
 
+def test_changes_that_the_reader_would_skip_are_said_and_not_left_out(tmp_path: Path) -> None:
+    path = tmp_path / "f.ghw"
+    snapshot = b"SNP\0" + bytes(4)  # and its time in femtoseconds: here 1 us, behind all cycles
+    path.write_bytes(WRITTEN.replace(snapshot + bytes(8), snapshot + (10**9).to_bytes(8, "little")))
+    says = "time decreased from 1000000000 to 0. Skipping!; the file is damaged, write it again"
+    with pytest.raises(CaptureFormatError) as raised:
+        list(read_edges(path))
+    assert str(raised.value) == f"{path}: {says}"
+
+
 def test_a_file_too_large_to_be_held_is_refused_before_it_is_read(tmp_path: Path) -> None:
     path = tmp_path / "f.ghw"
     with path.open("wb") as file:

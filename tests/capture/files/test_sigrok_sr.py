@@ -168,6 +168,7 @@ def test_a_sample_rate_is_a_number_with_a_unit(text: str, rate_hz: int) -> None:
         ("0 Hz", "1 Hz to 1 THz"),
         ("2 THz", "1 Hz to 1 THz"),
         ("1" * 5000, "sample rate of 5000 digits: 1 Hz to 1 THz"),
+        ("1" + " " * 200_000 + "x", r"sample rate '1 {39}'\.\.\.: not a number with Hz"),
     ],
 )
 def test_a_sample_rate_that_is_none_is_refused(text: str, says: str) -> None:

@@ -213,6 +213,11 @@ ISF_BAD: dict[str, tuple[bytes, str]] = {
     "width": (isf(LONG.replace("BYT_NR 2", "BYT_NR 3"), LONG_DATA), "BN_FMT RI with BYT_NR 3"),
     "spacing": (isf(LONG.replace("4.0E-9", "4.0E-99"), LONG_DATA), "XINCR is 4e-99 s"),
     "number": (isf(LONG.replace("1.0E-3", "much"), LONG_DATA), "YMULT is much, not a number"),
+    # A pattern that gives back what it took would try 8^500 ways.
+    "paths": (
+        isf(":BYT_NR 1;" + ":CCCCCCC" * 500 + ":CURVE ", b"abcd"),
+        "BN_FMT RI with BYT_NR missing",
+    ),
 }
 
 
