@@ -35,6 +35,11 @@ class PacketPair:
     down_skip: int = 0
 
     @property
+    def in_part(self) -> bool:
+        """Words of the packet lie outside the recording of one side, so not all of them were compared."""
+        return any(p.cut_start or p.cut_end for p in (self.up, self.down))
+
+    @property
     def in_place(self) -> bool:
         """No word is missing or too many: compared words stand side by side."""
         return all(edit.op is Op.ALTERED for edit in self.edits)

@@ -53,9 +53,15 @@ class Bound:
         if not known:
             return tuple(held)
         for n in range(known[0], 3):
-            held[n + 1] = held[n + 1] or self._partner(n, held[n], down=True)
+            held[n + 1] = (
+                held[n + 1] or self._partner(n, held[n], down=True) or self._over_hole(n + 1, n)
+            )
         for n in range(known[0], 0, -1):
-            held[n - 1] = held[n - 1] or self._partner(n - 1, held[n], down=False)
+            held[n - 1] = (
+                held[n - 1]
+                or self._partner(n - 1, held[n], down=False)
+                or self._over_hole(n - 1, n)
+            )
         return tuple(held)
 
     @property
@@ -101,6 +107,18 @@ class Bound:
                 return self._partner(tap - 1, (above, before[0]), down=True)
         bad = [p for p in stream.packets if p.header_ok is False]
         return (stream, bad[0]) if len(bad) == 1 else None
+
+    def _over_hole(self, tap: int, last: int) -> At | None:
+        """Return the packet by its number, where the memory of the tap before has a hole in which it may have stood."""
+        device, name = self.facts.view.path(self.sender, self.receiver)[last]
+        card, stream = self.facts.view.device(device), self._stream(tap)
+        image = card.memories.get(name) if card is not None else None
+        if stream is None or image is None or not image.gaps or self.finding.packet is None:
+            return None
+        named = [
+            p for p in stream.packets if p.header_ok is not False and p.seq == self.finding.packet
+        ]
+        return (stream, named[0]) if len(named) == 1 else None
 
     def _at_time(self, stream: Stream) -> At | None:
         """Return the packet that crossed the tap at the finding's time."""

@@ -36,16 +36,25 @@ def _words(bound: Bound) -> Reading:
         return silent("the packet is not at both taps of the stretch")
     names = " and ".join(at[0].source for at in (bound.before, bound.behind) if at is not None)
     ops = [edit.op for edit in pair.edits]
+    if not ops and pair.in_part:
+        most = max(packet.end - packet.start for packet in (pair.up, pair.down))
+        return silent(
+            f"{names} agree in {pair.compared} of {most} words; the rest was not recorded at both"
+        )
     if not ops:
         return Reading("equal", f"{names} agree")
     many = f"{len(ops)} word{'s' * (len(ops) > 1)}"
+    recorded = " of what both recorded" if pair.in_part else ""
     if all(op is Op.ALTERED for op in ops):
         return Reading("altered", f"{names} have {many} otherwise, all in place")
     behind = bound.behind[0].source if bound.behind is not None else "the second"
     if ops == [Op.OMITTED]:
-        return Reading("omitted", f"of {names}, {behind} lacks one word, and has the rest")
+        return Reading(
+            "omitted", f"of {names}, {behind} lacks one word, and has the rest{recorded}"
+        )
     if ops == [Op.DUPLICATED]:
-        return Reading("duplicated", f"of {names}, {behind} has one word twice, and the rest once")
+        text = f"of {names}, {behind} has one word twice, and the rest once{recorded}"
+        return Reading("duplicated", text)
     return Reading("moved", f"{names} differ in {many}, not in place")
 
 
@@ -151,6 +160,8 @@ def _at_checks(bound: Bound) -> tuple[At | None, str]:
         return None, f"{bound.receiver} may not be looked at"
     taps = [n for n in (2, 3) if bound.tap is not None and n >= bound.tap]
     seen = [at for n in taps if (at := bound.copies[n]) is not None]
+    if not seen:
+        return None, f"the packet was not recorded at a tap of {bound.receiver}"
     seen = [at for at in seen if at[1].bad] or [at for at in seen if not _all_good(at[1])]
     if not seen:
         return None, f"no tap of {bound.receiver} has the packet as bad"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -15,7 +16,7 @@ from freezeframe.analyzers.witness.own_faults import learned, own_faults
 from freezeframe.analyzers.witness.page import pages
 from freezeframe.analyzers.witness.vocabulary import WITNESSES
 from freezeframe.capture.errors import InputError
-from freezeframe.capture.folder import CaptureFolder
+from freezeframe.capture.folder import CaptureFolder, Gap
 from freezeframe.emulator.faults.registry import FAULTS
 from freezeframe.gui.cli.explanation_text import confidence_text
 from tests.analyzers.bench_pair import Crossing, Pair
@@ -23,6 +24,7 @@ from tests.analyzers.conftest import Explain
 from tests.analyzers.damage import alter
 from tests.analyzers.diagnosis.test_general import OF_WHOLE_PACKETS
 from tests.analyzers.diagnosis.test_word_faults import PAY, busy
+from tests.gui.made_capture import made_capture
 
 QUIET = {"A": ["host"], "B": ["host"]}
 
@@ -42,6 +44,45 @@ def upset(hit: Crossing, tap: str, place: int, bit: int) -> None:
     words = getattr(hit, tap)
     kind, data = words[place]
     words[place] = (kind, data ^ 1 << bit)
+
+
+# -- a hole in a memory ----------------------------------------------------------------------------
+
+
+def _told(path: Path, tap: str, first_slot: int, slots: int) -> tuple[Finding, dict[str, str]]:
+    """Explain a capture in which packet 7 lost a word in A's FIFO (slots 196 to 221 of A.tx_deq), with a hole."""
+    folder = made_capture(path / f"{first_slot}.ff")
+    sender, receiver = folder.devices
+    whole = sender.memories[tap]
+    records = whole.records.copy()
+    records[first_slot : first_slot + slots] = 0
+    holed = replace(whole, records=records, gaps=[Gap(first_slot, slots, "damaged")])
+    sender = replace(sender, memories={**sender.memories, tap: holed})
+    told = explain(CaptureFolder(folder.path, folder.manifest, [sender, receiver]))
+    finding = told.findings[0]
+    return finding, {one.name: one.text for one in finding.witnesses}
+
+
+def test_across_a_hole_two_taps_agree_in_what_both_recorded_and_no_more(tmp_path: Path) -> None:
+    finding, said = _told(tmp_path, "tx_deq", 199, 12)
+    assert finding.diagnosis == "undetermined" and "word-omitted" in finding.candidates
+    assert said["words"] == (
+        "A.tx_enq and A.tx_deq agree in 3 of 27 words; the rest was not recorded at both"
+    )
+    _, said = _told(tmp_path, "tx_deq", 205, 12)
+    assert said["words"] == (
+        "of A.tx_enq and A.tx_deq, A.tx_deq lacks one word, and has the rest of what both recorded"
+    )
+
+
+def test_a_packet_that_stood_in_a_hole_is_found_behind_it_by_its_number(tmp_path: Path) -> None:
+    finding, said = _told(tmp_path, "tx_deq", 0, 256)
+    assert (finding.tap, finding.packet) == ("tx_deq", 7)
+    assert said["words"] == "the packet is not at both taps of the stretch"
+    assert said["length_at"] == "B.rx_enq: 23 payload words, its header says 24"
+    assert said["tap_after"].startswith("B.rx_enq is the first tap that has it")
+    # It has the packet as bad; what it does not have is a count of that.
+    assert said["checker"] == "B does not count what fails here, or it was not read"
 
 
 # -- the recorder as a suspect ---------------------------------------------------------------------
