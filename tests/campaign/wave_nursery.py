@@ -46,7 +46,7 @@ def main(number: int, child_place: str) -> None:
         for one in handed:
             os.close(one)
         watched = os.pidfd_open(pid)
-        while watched not in select.select([watched, line], [], [])[0]:
+        while watched not in select.select([watched, line.fileno()], [], [])[0]:
             line.recv(_MESSAGE_B)
             signal.pidfd_send_signal(watched, signal.SIGKILL)
         _, status, used = os.wait4(pid, 0)
