@@ -7,9 +7,9 @@ from pathlib import Path
 from typing import overload
 
 from freezeframe.analyzers.analysis import AnalysisResult
+from freezeframe.analyzers.card.beside import laws_of
 from freezeframe.analyzers.card.explain import CardExplanation, explain_card
 from freezeframe.analyzers.card.laws import LawVerdict
-from freezeframe.analyzers.card.laws import check_laws as check_card_laws
 from freezeframe.analyzers.card.runs import diff_cards
 from freezeframe.analyzers.card.view import CardsView, run_analysis, view_of
 from freezeframe.analyzers.conservation.analysis_code import Checked, check_laws
@@ -85,7 +85,7 @@ def explain(
         return explain_packets(capture)
     folder = opened(capture)
     if isinstance(folder, CardFolder):
-        return explain_card(_one(folder, devices).recording())
+        return explain_card(CardsView(folder, [_one(folder, devices).name]).cards[0])
     return explain_recording(folder, devices)
 
 
@@ -105,7 +105,7 @@ def check(capture: AnyCapture, device: str = "A") -> list[Checked] | list[LawVer
     """
     folder = opened(capture)
     if isinstance(folder, CardFolder):
-        return check_card_laws(folder.device(device).recording())
+        return laws_of([one.recording() for one in folder.devices], folder.device(device).index)
     return check_laws(CaptureView(folder))
 
 

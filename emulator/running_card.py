@@ -1,7 +1,7 @@
-"""A described card that runs: each arm lets its model run anew, and the freeze shows what it recorded.
+"""Described cards that run: each arm lets their model run anew, and the freeze shows what it recorded.
 
 The model runs by itself: what freezes it has done so before the host can look, and a run that nothing freezes waits for
-the host.
+the host. Several cards of one model run when all of them are armed; one that waits for others has recorded nothing.
 """
 
 from __future__ import annotations
@@ -14,12 +14,12 @@ from typing import NamedTuple
 from freezeframe.capture.card.recording import CardRecording
 from freezeframe.capture.errors import InputError
 from freezeframe.capture.targets.base import Words
-from freezeframe.emulator.card_image import CardImage
+from freezeframe.emulator.card_image import CardImage, empty_recording
 from freezeframe.emulator.profile_files import profile_file
-from freezeframe.emulator.sci.record import run_bridge
+from freezeframe.emulator.sci.record import run_bridge, run_pair
 
-Run = Callable[[int], tuple[CardRecording, tuple[str, ...]]]
-"""From a number of a run, 0 on, to its recording and what was done to the card, a line each."""
+Run = Callable[[int], tuple[Sequence[CardRecording], tuple[str, ...]]]
+"""From a number of a run, 0 on, to the recording of each card and what was done to them, a line each."""
 
 
 class Wanted(NamedTuple):
@@ -32,16 +32,26 @@ class Wanted(NamedTuple):
 
 
 def _sci(wanted: Wanted) -> Run:
-    def run(number: int) -> tuple[CardRecording, tuple[str, ...]]:
+    def run(number: int) -> tuple[Sequence[CardRecording], tuple[str, ...]]:
         made = run_bridge(
             wanted.profile, wanted.fault, wanted.seed + number, wanted.workload or "mixed"
         )
-        return made.recording, made.truth
+        return (made.recording,), made.truth
 
     return run
 
 
-MODELS: dict[str, Callable[[Wanted], Run]] = {"sci-bridge": _sci}
+def _sci_pair(wanted: Wanted) -> Run:
+    def run(number: int) -> tuple[Sequence[CardRecording], tuple[str, ...]]:
+        made = run_pair(
+            wanted.profile, wanted.fault, wanted.seed + number, wanted.workload or "mixed"
+        )
+        return made.recordings, made.truth
+
+    return run
+
+
+MODELS: dict[str, Callable[[Wanted], Run]] = {"sci-bridge": _sci, "sci-pair": _sci_pair}
 """What runs a profile that says ``model = NAME``."""
 
 
@@ -61,7 +71,7 @@ def model_of(profile: str) -> str:
 
 
 class RunningCard(CardImage):
-    """A target whose card runs at power-up and at every arm."""
+    """A target whose cards run at power-up and whenever all of them have been armed."""
 
     def __init__(self, wanted: Wanted, truth: Path | None = None, nonce: int | None = None) -> None:
         """Power it up: it has run once, and stands frozen.
@@ -81,25 +91,34 @@ class RunningCard(CardImage):
             _written(truth, "w", [])
         drawn = int.from_bytes(os.urandom(4), "little") if nonce is None else nonce
         url = f"emu:?profile={wanted.profile}&fault={wanted.fault}&seed={wanted.seed}"
-        super().__init__([self._recorded()], boot_nonce=drawn, url=url)
+        first = self._recorded()
+        super().__init__(first, boot_nonce=drawn, url=url)
+        self._cards = range(len(first))
+        self._armed: set[int] = set()
 
     def write(self, address: int, words: Sequence[int] | Words) -> None:
-        """Write registers; see ``Target.write``. An arm lets the card run.
+        """Write registers; see ``Target.write``. The arm of the last card lets all run.
 
         Raises:
             BusError: an address that cannot be written.
         """
-        before = self.device(0).get("id.generation")
+        before = [self.device(n).get("id.generation") for n in self._cards]
         super().write(address, words)
-        if self.device(0).get("id.generation") != before:
-            self.device(0).run_again(self._recorded())
+        armed = {n for n in self._cards if self.device(n).get("id.generation") != before[n]}
+        self._armed |= armed
+        for n in armed:
+            self.device(n).run_again(empty_recording(self.device(n).recording.card))
+        if armed and len(self._armed) == len(self._cards):
+            self._armed.clear()
+            for n, recording in enumerate(self._recorded()):
+                self.device(n).run_again(recording)
 
-    def _recorded(self) -> CardRecording:
-        recording, truth = self._run(self._runs)
+    def _recorded(self) -> Sequence[CardRecording]:
+        recordings, truth = self._run(self._runs)
         self._runs += 1
         if self._truth is not None:
             _written(self._truth, "a", [f"run {self._runs}: {line}" for line in truth])
-        return recording
+        return recordings
 
 
 def _written(path: Path, mode: str, lines: list[str]) -> None:

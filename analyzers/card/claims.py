@@ -47,7 +47,7 @@ class Claim:
 
     Attributes:
         name: the general name. Others that fit as well are ``candidates``.
-        where: taps of the stretch, or the one tap.
+        where: taps of the stretch, or the one tap; of a link with their devices, ``("A.out", "B.in")``.
         packet: number of the packet in the first tap's memory, from 0.
         falsifier: what would have shown it wrong.
         lanes: bytes of a beat of ``width`` that changed; of crossed lanes those of one sort are told as one.
@@ -95,6 +95,10 @@ def _finding(group: Sequence[Claim], device: str) -> Finding:
         named = f": packet {numbers}{', ...' * (len(group) > 9)}" if numbers else ""
         more = f" The same befell {len(group) - 1} more{named}."
     doubt = "".join(f" Against it: {witness.text}." for witness in against)
+    # Over a link it is told of the sender, whose packet it is.
+    tap = next((name.rpartition(".")[2] for name in claim.where if "." in name), None)
+    if tap is None and claim.where:
+        tap = claim.where[-1]
     place = device if not claim.where else claim.where[-1]
     evidence = [
         Evidence(f"{witness.says.value.capitalize()}: {witness.text}", device, place, witness.rows)
@@ -109,7 +113,7 @@ def _finding(group: Sequence[Claim], device: str) -> Finding:
         name,
         f"{claim.text}{more}{doubt}",
         device=device,
-        tap=claim.where[-1] if claim.where else None,
+        tap=tap,
         direction=" -> ".join(claim.where) if len(claim.where) > 1 else None,
         packet=claim.packet,
         word=claim.beat,

@@ -6,7 +6,7 @@ said.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -16,7 +16,7 @@ from freezeframe.analyzers.card.arrivals import (
     gaps_inside,
     holes_inside,
 )
-from freezeframe.analyzers.card.claims import LAW_BROKEN, Claim, findings_of
+from freezeframe.analyzers.card.claims import BAD_ON_ARRIVAL, LAW_BROKEN, Claim, findings_of
 from freezeframe.analyzers.card.fired import FiredPart, fired_parts
 from freezeframe.analyzers.card.fit import judged, later_tap_does_not_fit
 from freezeframe.analyzers.card.laws import LawVerdict
@@ -32,6 +32,7 @@ from freezeframe.analyzers.card.transactions import with_transactions
 from freezeframe.analyzers.card.view import CardView
 from freezeframe.analyzers.contract import Finding, Says, Witness
 from freezeframe.capture.card.recording import CardRecording
+from freezeframe.capture.card.sequences import goes_on
 from freezeframe.capture.notebook import ShownInNotebooks
 from freezeframe.capture.timebase import TimeBase
 from freezeframe.decoders.tap.checked import CheckedStream
@@ -99,6 +100,7 @@ def explain_card(recording: CardRecording | CardView) -> CardExplanation:
     streams, laws = card.streams, card.laws
     not_asked = list(_not_asked(card))
     notes = [*card.recording.not_read, *card.times.notes]
+    notes += [card.beside.note] if card.beside else []
     notes += [
         f"{name}: {problem.text}"
         for name, end in streams.items()
@@ -108,7 +110,7 @@ def explain_card(recording: CardRecording | CardView) -> CardExplanation:
     notes += [f"{problem.source}: {problem.text}" for problem in log.problems]
     claims = card.unfit or list(_claims(card))
     if not card.unfit:
-        claims = with_transactions(card, claims)
+        claims = with_transactions(card, [*_not_of_the_link(card, claims), *_on_the_link(card)])
     if not claims:  # else something else may have made the counters differ
         claims = broken_laws(laws) or unexplained_causes(card)
     findings = findings_of(claims, card.device)
@@ -147,6 +149,27 @@ def _claims(card: CardView) -> Iterator[Claim]:
         if claim is None:
             yield from bad_on_the_way(view, found)
     yield from _gaps(card)
+
+
+def _on_the_link(card: CardView) -> Iterator[Claim]:
+    """Yield what befell the card's packets on their way to the card at the other end."""
+    for link in card.beside.departures if card.beside else ():
+        if not link.needs:
+            yield from link.claims()
+
+
+def _not_of_the_link(card: CardView, claims: Sequence[Claim]) -> Iterator[Claim]:
+    """Yield claims but those that a packet came in bad which left the other card otherwise: that card tells of it."""
+    changed = {
+        (link.second.tap.name, claim.after[-1])
+        for link in (card.beside.arrivals if card.beside else ())
+        if not link.needs
+        for claim in link.claims()
+        if claim.after
+    }
+    for claim in claims:
+        if claim.name != BAD_ON_ARRIVAL or (claim.where[-1], claim.packet) not in changed:
+            yield claim
 
 
 def _gaps(card: CardView) -> Iterator[Claim]:
@@ -189,7 +212,9 @@ def _not_asked(view_of_card: CardView) -> Iterator[str]:
         absent = [tap.name for tap in (stretch.first, stretch.second) if tap.name not in streams]
         if absent:
             yield f"{stretch.first.name} -> {stretch.second.name}: {', '.join(absent)} was not read"
-    for view in views:
+    if goes_on(card.said) and view_of_card.beside is None:
+        yield "what became of packets behind its far end: needs the card there in the capture, and one alone"
+    for view in [*views, *(view_of_card.beside.departures if view_of_card.beside else ())]:
         if view.needs:
             yield view.needs
         elif not view.pairing.anchors:

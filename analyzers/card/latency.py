@@ -13,6 +13,7 @@ import numpy.typing as npt
 import pandas as pd
 
 from freezeframe.analyzers.analysis import AnalysisResult, Figure, Series
+from freezeframe.analyzers.card.beside import LinkView
 from freezeframe.analyzers.card.phases import phase_figures
 from freezeframe.analyzers.card.view import CardView
 from freezeframe.analyzers.result_parts import distribution_figures, joined_notes
@@ -47,13 +48,35 @@ def run(card: CardView) -> AnalysisResult:
             if which == "begin" and len(known):
                 frames.append(known.assign(path=name))
                 series.append(_course(name, known))
+    for link in card.beside.departures if card.beside else ():
+        figures += _of_link(link)
     tables = {"packets": pd.concat(frames, ignore_index=True)} if frames else {}
     of_ways, phases, limits = phase_figures(card)
     figures += of_ways
     if phases:
         tables["phases"] = pd.concat(phases, ignore_index=True)
+    limits += [card.beside.note] if card.beside else []
     notes = joined_notes([*_lacks(card), *limits, *alignment_notes(card.times)])
     return AnalysisResult("latency", tuple(figures), tuple(series), tables=tables, notes=notes)
+
+
+def _of_link(link: LinkView) -> Iterator[Figure]:
+    """Yield how long packets took over a link, first beat to first beat, with what the two clocks leave open."""
+    if link.needs:
+        return
+    name = "->".join(link.where)
+    yield Figure(f"{name}.packets", f"{name}, packets at both ends", len(link.pairing.pairs))
+    spans, most = [], None
+    for i, j in link.pairing.pairs:
+        (a, unc_a), (b, unc_b) = link.at(link.first, i), link.at(link.second, j)
+        if a is not None and b is not None and unc_a is not None and unc_b is not None:
+            if min(unc_a, unc_b) >= 0:
+                spans.append(b - a)
+                most = max(most or 0, unc_a + unc_b)
+    yield from distribution_figures(
+        f"{name}.latency.begin", f"{name}, first beat to first beat", np.array(spans, np.int64), "ps", most,
+        "" if spans else "the clocks of the two cards have no known relation",
+    )  # fmt: skip
 
 
 def _lacks(card: CardView) -> Iterator[str]:

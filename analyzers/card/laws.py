@@ -12,6 +12,7 @@ import numpy as np
 
 from freezeframe.capture.card.elaborated import ElaboratedLaw
 from freezeframe.capture.card.recording import CardRecording, Feature, RecordedTap
+from freezeframe.capture.card.sequences import PEER
 from freezeframe.capture.card.time_base import card_time_base
 from freezeframe.decoders.tap.kinds import TapKind
 
@@ -30,21 +31,32 @@ class LawVerdict:
     text: str
 
 
-def check_laws(recording: CardRecording) -> list[LawVerdict]:
-    """Return the verdict on each law of the card."""
-    built = {
+def check_laws(recording: CardRecording, far: CardRecording | None = None) -> list[LawVerdict]:
+    """Return the verdict on each law of the card.
+
+    Args:
+        far: the card at the other end, for laws of scope ``link``.
+    """
+    built = _built(recording)
+    if far is not None:
+        built |= {PEER + name: value for name, value in _built(far).items()}
+    return [_checked(law, built, recording) for law in recording.card.laws]
+
+
+def _built(recording: CardRecording) -> dict[str, int]:
+    return {
         **(recording.counters if Feature.COUNTERS in recording.features else {}),
         **(recording.bank if Feature.BANK in recording.features else {}),
     }
-    return [_checked(law, built, recording) for law in recording.card.laws]
 
 
 def _checked(law: ElaboratedLaw, values: dict[str, int], recording: CardRecording) -> LawVerdict:
     absent = [name for name in (*law.plus, *law.minus) if name not in values]
     if absent:
-        return LawVerdict(
-            law, None, None, f"law {law.name}: {', '.join(absent)} was not built or not read"
-        )
+        why = "was not built or not read"
+        if all(name.startswith(PEER) for name in absent):
+            why = "needs the card at the other end in the capture"
+        return LawVerdict(law, None, None, f"law {law.name}: {', '.join(absent)} {why}")
     value = sum(values[name] for name in law.plus) - sum(values[name] for name in law.minus)
     holds = (law.least is None or value >= law.least) and (law.most is None or value <= law.most)
     terms = " + ".join(f"{name} {values[name]:,}" for name in law.plus)

@@ -47,10 +47,14 @@ class Places:
         (a, unc_a), (b, unc_b) = self.at(first, i), self.at(second, j)
         if a is None or b is None or unc_a is None or unc_b is None:
             return None
-        if first.tap.clock == second.tap.clock:
+        if self.same_clock(first, second):
             slack = first.stream.packets.begin_slack[i], second.stream.packets.begin_slack[j]
             return None if any(slack) else a - b
         return a - b - unc_a - unc_b if min(unc_a, unc_b) >= 0 else None
+
+    def same_clock(self, first: CheckedStream, second: CheckedStream) -> bool:
+        """Tell whether one counter dates both taps, so that the difference of two times has no uncertainty."""
+        return first.tap.clock == second.tap.clock
 
     def row(self, end: CheckedStream, packet: int, label: str, *, last: bool = False) -> Row:
         """Return the packet's first record, or its last one, as a row of evidence."""

@@ -29,7 +29,7 @@ def what_was_seen(card: CardView) -> Iterator[str]:
         checks = f", {passed} of {int(known.sum())} pass their checks" if known.any() else ""
         whole = int(end.stream.whole.sum() + end.stream.told.sum())
         yield f"{name}: {whole} packet{'s' * (whole != 1)}{checks}"
-    for view in card.stretches:
+    for view in [*card.stretches, *(card.beside.departures if card.beside else ())]:
         if not view.needs and view.pairing.pairs:
             yield f"{view.where[0]} -> {view.where[1]}: {len(view.pairing.pairs)} packets compared"
     held = sum(law.holds is True for law in card.laws)

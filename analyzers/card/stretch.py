@@ -263,7 +263,9 @@ class StretchView(Places):
                 return
             if not a:
                 if region.after and not self.unproven:
-                    yield self._came_out_twice(b[0]) or self._extra(b[0])
+                    twice = self._came_out_twice(b[0])
+                    if twice is not None or not self._overtaken_since(b[0]):
+                        yield twice or self._extra(b[0])
                 return
             step = self._step(a, b)
             if step is None:
@@ -495,6 +497,12 @@ class StretchView(Places):
         behind = self.content(self.second, j - 1), self.content(self.second, j)
         one = split(self.content(self.first, i), behind, self._widths)
         return None if one is None else self._named(one, i, j - 1, j)
+
+    def _overtaken_since(self, j: int) -> bool:
+        """Tell whether a packet may have gone in before the first tap's memory begins, on a way that reorders."""
+        if not (self.stretch.said.reorders and self.first.stream.recorded.wrapped):
+            return False
+        return dict(self._both_keys[1])[j] not in self._first_keys[1]
 
     def _extra(self, j: int) -> Claim:
         text = f"Packet {j} of {self.where[1]} came out, and {self.where[0]} has none that it could be."

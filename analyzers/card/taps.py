@@ -21,8 +21,13 @@ def run(card: CardView) -> AnalysisResult:
     rows: list[dict[str, Any]] = []
     if not card.recording.card.said.path:
         notes.append(f"{card.device}: could not be asked: needs a [path] of two taps")
-    for view in card.stretches:
-        name = f"{card.device}.{view.where[0]}->{view.where[1]}"
+    links = card.beside.departures if card.beside else ()
+    for view in [*card.stretches, *links]:
+        name = (
+            "->".join(view.where)
+            if view in links
+            else f"{card.device}.{view.where[0]}->{view.where[1]}"
+        )
         if view.needs:
             notes.append(f"could not be asked: {view.needs}")
             continue
@@ -54,7 +59,7 @@ def run(card: CardView) -> AnalysisResult:
 
 
 def _row(card: CardView, claim: Claim, name: str) -> dict[str, Any]:
-    end = card.streams[claim.where[0]]
+    end = card.streams[claim.where[0].rpartition(".")[2]]
     t_ps = end_ps = claim.t_ps if card.placed(end.tap) else None
     if claim.packet is not None and t_ps is not None and claim.packet < len(end):
         end_ps = int(card.times_ps(end.tap, end.stream.packets.end[[claim.packet]] + 1)[0][0])

@@ -15,10 +15,12 @@ import numpy as np
 import pandas as pd
 
 from freezeframe.analyzers.analysis import AnalysisResult, Figure
+from freezeframe.analyzers.card.beside import Beside
 from freezeframe.analyzers.card.claims import DROPPED, Claim, findings_of
 from freezeframe.analyzers.card.view import CardView
 from freezeframe.analyzers.contract import Row, Says, Witness
 from freezeframe.analyzers.result_parts import distribution_figures
+from freezeframe.capture.card.sequences import PEER
 from freezeframe.capture.card.tables import Transactions
 from freezeframe.capture.time_text import format_ps
 from freezeframe.decoders.tap.checked import CheckedStream
@@ -48,11 +50,16 @@ class _Step(NamedTuple):
     status: str
     row: Row
     packet: int = -1
+    unc_ps: int = 0
 
 
 @dataclass(slots=True)
 class Exchange:
-    """One use of an ID; times in picoseconds, -1 where it is not known."""
+    """One use of an ID; times in picoseconds, -1 where it is not known.
+
+    ``arrived_ps`` and ``answered_ps`` are those of the request and its answer at the other end of the link; ``packet``
+    and ``answer`` the numbers of both packets at this card's taps.
+    """
 
     id: int
     kind: str = ""
@@ -60,10 +67,14 @@ class Exchange:
     out_ps: int = -1
     answer_ps: int = -1
     returned_ps: int = -1
+    arrived_ps: int = -1
+    answered_ps: int = -1
     status: str = ""
     outcome: str = "open"
     row: Row | None = None
     answer_row: Row | None = None
+    packet: int = -1
+    answer: int = -1
 
 
 @dataclass
@@ -100,9 +111,10 @@ def with_transactions(card: CardView, others: Sequence[Claim]) -> list[Claim]:
     found: list[Claim] = []
     for each in tracked(card):
         lost = any(claim.name == DROPPED and claim.packet not in each.no_room for claim in kept)
+        outs = (each.said.out,), (f"{card.device}.{each.said.out}",)  # on the card, over a link
         kept = [
             claim for claim in kept
-            if not (claim.name == DROPPED and claim.where[:1] == (each.said.out,) and claim.packet in each.no_room)
+            if not (claim.name == DROPPED and claim.where[:1] in outs and claim.packet in each.no_room)
         ]  # fmt: skip
         found += [claim for claim in each.claims if not (lost and claim.name == MISSING)]
     return [*kept, *found, *_states(card)]
@@ -132,6 +144,12 @@ def run(card: CardView) -> AnalysisResult:
             figures.append(
                 Figure(f"{name}.no-room", f"{name}, packets that found no room", each.refusals)
             )
+        if card.beside is not None:
+            for key, label, count in (
+                ("arrived", "packets with an ID seen at the other end", sum(e.arrived_ps >= 0 for e in each.exchanges)),
+                ("answered", "answers seen to leave there", sum(e.answered_ps >= 0 for e in each.exchanges)),
+            ):  # fmt: skip
+                figures.append(Figure(f"{name}.far-{key}", f"{name}, {label}", count))
         took = np.array(
             [e.answer_ps - e.out_ps for e in each.exchanges if e.answer_ps >= 0 and e.out_ps >= 0],
             np.int64,
@@ -148,6 +166,7 @@ def run(card: CardView) -> AnalysisResult:
             "returned_ps",
             "status",
             "outcome",
+            *(("arrived_ps", "answered_ps") if card.beside else ()),
         )
         rows = [{column: getattr(e, column) for column in columns} for e in each.exchanges]
         frames.append(pd.DataFrame(rows, columns=list(columns)).assign(transactions=name))
@@ -193,7 +212,26 @@ class _Tracker:
                 found.most_out, sum(e.outcome == "open" for e in self.now.values())
             )
         found.counts.update(e.outcome for e in found.exchanges)
+        if self.card.beside is not None:
+            self._at_the_far_end(self.card.beside)
         return found
+
+    def _at_the_far_end(self, far: Beside) -> None:
+        """Put to each exchange when its packets were at the other end, by their pairs over the link."""
+        there: dict[tuple[bool, int], int] = {}
+        for link in (*far.departures, *far.arrivals):
+            leaves = link.first.tap.name == self.said.out and link in far.departures
+            comes = link.second.tap.name == self.said.in_ and link in far.arrivals
+            if link.needs or not (leaves or comes):
+                continue
+            for i, j in link.pairing.pairs:
+                end, number = (link.second, j) if leaves else (link.first, i)
+                t_ps, unc_ps = link.at(end, number)
+                if t_ps is not None and unc_ps is not None and unc_ps >= 0:
+                    there[leaves, i if leaves else j] = t_ps
+        for use in self.found.exchanges:
+            use.arrived_ps = there.get((True, use.packet), -1)
+            use.answered_ps = there.get((False, use.answer), -1)
 
     def _steps(self) -> Iterator[_Step]:
         for what, tap in ((_OUT, self.said.out), (_IN, self.said.in_)):
@@ -208,23 +246,38 @@ class _Tracker:
             self.said.timed_out: _TIMED_OUT,
         }
         names |= dict.fromkeys(self.said.refused, _REFUSED) | {self.said.busy: _BUSY}
-        lost = sorted({e.name for e in self.log.entries if e.kind == "lost" and e.name in names})
+        logged = [(entry.name, number, entry) for number, entry in enumerate(self.log.entries)]
+        absent = [name for name in names if name.startswith(PEER)]
+        if (far := self.card.beside) is not None:
+            entries = decode_log(far.recording, far.times).entries
+            logged += [
+                (PEER + entry.name, number, entry)
+                for number, entry in enumerate(entries)
+                if entry.t_unc_ps >= 0
+            ]
+        elif absent:
+            self.found.notes.append(
+                f"{self.found.name}: {', '.join(absent)}: needs the card at the other end in the capture"
+            )
+        lost = sorted({name for name, _, entry in logged if entry.kind == "lost" and name in names})
         if lost:
             self.found.notes.append(
                 f"{self.found.name}: the log lost entries of {', '.join(lost)}; they are not judged by"
             )
             names = {name: what for name, what in names.items() if name not in lost}
-        for order, entry in enumerate(self.log.entries):
-            if entry.kind == "event" and entry.name in names:
-                row = _row(self.card, order, entry)
+        for name, order, entry in logged:
+            if entry.kind == "event" and name in names:
+                own = far is None or not name.startswith(PEER)
+                row = _row(self.card.device if own else far.recording.device, order, entry)
                 yield _Step(
                     entry.t_ps,
                     order,
-                    names[entry.name],
+                    names[name],
                     entry.value % self.said.ids,
-                    entry.name,
+                    entry.name if own else f"{entry.name} at {far.recording.device}",
                     "",
                     row,
+                    unc_ps=entry.t_unc_ps,
                 )
 
     def _packets(self, what: int, end: CheckedStream) -> Iterator[_Step]:
@@ -262,7 +315,7 @@ class _Tracker:
         shown = tuple(row for row in (*rows, step.row) if row is not None)
         self.found.claims.append(
             Claim(
-                name, text, (), t_ps=step.t_ps, t_unc_ps=0,
+                name, text, (), t_ps=step.t_ps, t_unc_ps=step.unc_ps,
                 witnesses=(Witness(Says.FOR, more.get("seen", text.rstrip(".")), shown),),
                 falsifier=more.get("falsifier", ""),
             )
@@ -300,6 +353,7 @@ class _Tracker:
         self.busy.pop(step.id, None)
         self.last_out[step.id] = step.packet
         use.kind, use.out_ps, use.row = step.kind, step.t_ps, step.row
+        use.packet = step.packet
         use.outcome = "open" if step.kind in self.said.requests else "posted"
 
     def _in(self, step: _Step) -> None:
@@ -321,6 +375,7 @@ class _Tracker:
                 self.found.counts["began before"] += 1
             return
         use.answer_ps, use.status, use.answer_row = step.t_ps, step.status, step.row
+        use.answer = step.packet
         if use.outcome == "timed out":
             use.outcome = "answered late"
             return
@@ -437,10 +492,10 @@ class _Tracker:
             self.found.no_room.add(self.last_out[step.id])
 
 
-def _row(card: CardView, number: int, entry: Logged) -> Row:
+def _row(device: str, number: int, entry: Logged) -> Row:
     """Return an entry of the log as a row of evidence."""
     return Row(
-        "events", f"{card.device}.event_log", entry.name,
+        "events", f"{device}.event_log", entry.name,
         value=entry.value, row=number, cycle=entry.cycle, t_ps=entry.t_ps,
     )  # fmt: skip
 
@@ -457,7 +512,7 @@ def _states(card: CardView) -> Iterator[Claim]:
         if before is not None and entry.was not in before:
             only = " or ".join(before)
             text = f"{entry.name} went from {entry.was} to {entry.state}; that state follows {only} alone."
-            row = _row(card, number, entry)
+            row = _row(card.device, number, entry)
             broken[entry.name].append(
                 Claim(
                     STATE_ORDER,

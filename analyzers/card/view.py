@@ -11,6 +11,7 @@ import numpy.typing as npt
 import pandas as pd
 
 from freezeframe.analyzers.analysis import AnalysisResult
+from freezeframe.analyzers.card.beside import Beside, beside, far_card
 from freezeframe.analyzers.card.claims import Claim
 from freezeframe.analyzers.card.coverage import tap_coverage
 from freezeframe.analyzers.card.fit import (
@@ -41,6 +42,8 @@ class CardView(Places):
     """One card: packets of each tap by its name, the stretches between taps that were read, one time base."""
 
     streams: dict[str, CheckedStream]
+    beside: Beside | None = None
+    """The card at the other end of a link, where it is in the capture."""
 
     @classmethod
     def of(cls, recording: CardRecording) -> CardView:
@@ -96,7 +99,7 @@ class CardView(Places):
     @cached_property
     def laws(self) -> list[LawVerdict]:
         """The verdict on each law of the card."""
-        return check_laws(self.recording)
+        return check_laws(self.recording, self.beside.recording if self.beside else None)
 
     @cached_property
     def unfit(self) -> list[Claim]:
@@ -115,7 +118,10 @@ class CardView(Places):
 
 
 class CardsView:
-    """A capture of cards that are described by files; the times of each card are its own."""
+    """A capture of cards that are described by files; the times of each card are its own.
+
+    A card whose far end is in the capture knows it, also where it was not chosen.
+    """
 
     def __init__(self, folder: CardFolder, devices: Sequence[str] | None = None) -> None:
         """Decode the devices that are named; all without.
@@ -125,7 +131,9 @@ class CardsView:
         """
         chosen = [folder.device(name) for name in devices] if devices else folder.devices
         self.folder = folder
-        self.cards = [CardView.of(device.recording()) for device in chosen]
+        self.cards = side_by_side(
+            [device.recording() for device in folder.devices], [device.index for device in chosen]
+        )
 
     @cached_property
     def coverage(self) -> Coverages:
@@ -133,6 +141,27 @@ class CardsView:
         return Coverages.known(
             {k: v for card in self.cards for k, v in card.coverage.memories.items()}
         )
+
+
+def side_by_side(
+    recordings: Sequence[CardRecording], chosen: Sequence[int] | None = None
+) -> list[CardView]:
+    """Return the cards of a capture, each with the one at the other end of its link.
+
+    Args:
+        chosen: numbers of those that are asked for; all without.
+    """
+    numbers = range(len(recordings)) if chosen is None else chosen
+    far = {number: far_card(recordings, number) for number in numbers}
+    wanted = {*numbers, *(number for number in far.values() if number is not None)}
+    bare = {number: CardView.of(recordings[number]) for number in sorted(wanted)}
+    return [
+        bare[n] if (there := far[n]) is None else _beside(bare[n], bare[there]) for n in numbers
+    ]
+
+
+def _beside(card: CardView, far: CardView) -> CardView:
+    return replace(card, beside=beside(card, card.streams, far, far.streams))
 
 
 def view_of(

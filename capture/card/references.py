@@ -7,7 +7,7 @@ from difflib import get_close_matches
 
 from freezeframe.capture.card.elaborated import BUILT_IN_CAUSES, LOG
 from freezeframe.capture.card.hooks import problems_of_hooks
-from freezeframe.capture.card.sequences import problems_of_sequences
+from freezeframe.capture.card.sequences import PEER, goes_on, problems_of_sequences
 from freezeframe.capture.card.tables import (
     CardFile,
     Cause,
@@ -205,14 +205,17 @@ def _path(card: CardFile, where: Where, path: Path) -> Iterator[tuple[Where, str
             (*where, "taps"),
             f"path {name}: runs in a circle: {', '.join(twice)} stands in it twice",
         )
-    if len(path.taps) == 1 and not path.far_end:
+    ends_here = any(f"{card.card.name}:{name}" == other.far_end for other in card.path.values())
+    if len(path.taps) == 1 and not path.far_end and not ends_here:
         yield (*where, "taps"), f"path {name}: one tap alone; a path has two, or a far_end"
-    if path.stretch and len(path.stretch) != len(path.taps) - 1:
+    between = len(path.taps) - 1
+    if path.stretch and len(path.stretch) not in (between, between + bool(path.far_end)):
+        more = f", {between + 1} with the way to its far_end," if path.far_end else ""
         yield (
             (*where, "stretch"),
             (
                 f"path {name}: {len(path.stretch)} stretches between {len(path.taps)} taps; "
-                f"{len(path.taps) - 1} or none"
+                f"{between}{more} or none"
             ),
         )
     for number, stretch in enumerate(path.stretch):
@@ -382,8 +385,9 @@ def _wires(card: CardFile) -> Iterator[tuple[Where, str]]:
 
 
 def _laws(card: CardFile) -> Iterator[tuple[Where, str]]:
-    terms = {**card.counter, **card.bank}
+    own = {**card.counter, **card.bank}
     for name, law in card.law.items():
+        terms = own | {PEER + term: own[term] for term in own if law.scope == "link"}
         for term in (*law.plus, *law.minus):
             if term not in terms and not (card.card.map == 1 and "." in term):
                 yield (
@@ -405,5 +409,10 @@ def _bounds(card: CardFile, name: str, law: Law) -> Iterator[tuple[Where, str]]:
                 f'law {name}: {key} = {bound!r}: a number, "" for none, or on map 1 a term such as '
                 '"parameter.NAME"',
             )
-    if card.card.map != 1 and (law.scope != "device" or law.modulus or law.needs):
-        yield ("law", name), f"law {name}: scope, modulus and needs belong to map = 1"
+    if card.card.map != 1 and (law.scope not in ("device", "link") or law.modulus or law.needs):
+        yield (
+            ("law", name),
+            f'law {name}: modulus, needs and every scope but "link" belong to map = 1',
+        )
+    if card.card.map != 1 and law.scope == "link" and not goes_on(card):
+        yield ("law", name), f'law {name}: scope = "link" needs a path with a far_end'

@@ -1,14 +1,19 @@
-"""What a card file says of things that follow one another: states, transactions, the phases of a way."""
+"""What a card file says of things that follow one another: states, transactions, the phases of a way.
+
+``peer.EVENT`` is an event that the card at the other end of a path with ``far_end`` logs.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from difflib import get_close_matches
 
-from freezeframe.capture.card.tables import CardFile, FormatField, Transactions, Way
+from freezeframe.capture.card.tables import CardFile, Event, FormatField, Transactions, Way
 
 Where = tuple[str | int, ...]
 _MOST_EVENTS = 16
+PEER = "peer."
+"""Stands before what the card at the far end logs or counts."""
 
 
 def problems_of_sequences(card: CardFile) -> Iterator[tuple[Where, str]]:
@@ -25,6 +30,11 @@ def problems_of_sequences(card: CardFile) -> Iterator[tuple[Where, str]]:
         yield from _transactions(card, ("transactions", name), said)
     for name, way in card.way.items():
         yield from _way(card, ("way", name), way)
+
+
+def goes_on(card: CardFile) -> bool:
+    """Tell whether packets go on to another card, whose name for this one's purposes is ``peer``."""
+    return any(path.far_end for path in card.path.values())
 
 
 def events_of(way: Way) -> tuple[str, ...]:
@@ -64,22 +74,20 @@ def _transactions(card: CardFile, where: Where, said: Transactions) -> Iterator[
         yield where, f"transactions {name}: taps {said.out} and {said.in_} have different formats"
     elif shape is not None:
         yield from _fields(where, said, shape.field)
-    for key in ("taken", "returned", "timed_out", "busy"):
-        event = getattr(said, key)
-        if event and event not in card.event:
-            yield (
-                (*where, key),
-                f"transactions {name}: {key}: {_nearest('event', event, card.event)}",
-            )
-    for event in said.refused:
-        if event not in card.event:
-            yield (
-                (*where, "refused"),
-                f"transactions {name}: refused: {_nearest('event', event, card.event)}",
-            )
+    logged = _logged(card)
+    for key, events, known in (
+        ("taken", [said.taken], card.event), ("returned", [said.returned], card.event),
+        ("timed_out", [said.timed_out], card.event), ("busy", [said.busy], logged), ("refused", said.refused, logged),
+    ):  # fmt: skip
+        for event in events:
+            if event and event not in known:
+                yield (
+                    (*where, key),
+                    f"transactions {name}: {key}: {_nearest('event', event, known)}",
+                )
     named = [said.taken, said.returned, said.timed_out, said.busy, *said.refused]
     for event in dict.fromkeys(named):
-        if event in card.event and not card.event[event].value:
+        if event in logged and not logged[event].value:
             yield (
                 where,
                 f"transactions {name}: event {event} is logged without a value, so without an ID",
@@ -123,15 +131,16 @@ def _fields(
 
 def _way(card: CardFile, where: Where, way: Way) -> Iterator[tuple[Where, str]]:
     name = where[1]
+    logged = _logged(card)
     for number, phase in enumerate(way.phase):
         for key in ("begin", "end"):
             event = getattr(phase, key)
-            if event not in card.event:
+            if event not in logged:
                 yield (
                     (*where, "phase", number),
-                    f"way {name}: phase {phase.name}: {_nearest('event', event, card.event)}",
+                    f"way {name}: phase {phase.name}: {_nearest('event', event, logged)}",
                 )
-            elif not card.event[event].value:
+            elif not logged[event].value:
                 yield (
                     (*where, "phase", number),
                     f"way {name}: event {event} is logged without a value, by which its message would be known",
@@ -143,6 +152,12 @@ def _way(card: CardFile, where: Where, way: Way) -> Iterator[tuple[Where, str]]:
         return
     if count > _MOST_EVENTS:
         yield where, f"way {name}: {count} events; at most {_MOST_EVENTS}"
+
+
+def _logged(card: CardFile) -> dict[str, Event]:
+    """Return the events of the card, and of the one at the other end where there is one: it is of the same sort."""
+    far = {PEER + name: event for name, event in card.event.items()} if goes_on(card) else {}
+    return card.event | far
 
 
 def _nearest(kind: str, name: str, known: Mapping[str, object] | list[str]) -> str:

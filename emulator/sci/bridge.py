@@ -1,8 +1,9 @@
-"""The bridge in loop-back: a remote write from the host's bus through both FPGAs, the ring, and back to the host's bus.
+"""The bridge: a remote write from the host's bus through both FPGAs and the ring, and on to the host's bus at its end.
 
 Phases A to J of the paper's section IV, with write buffers, free-buffer list, protection tables, `dmove` and `nwrite`,
 responses and their time-out, packets refused for want of a buffer and sent again, and packets that software builds.
-In loop-back one host bus carries both ends, so sustained bandwidth is less than between two nodes.
+In loop-back, as its paper measured it, a bridge's packets come back to itself and one host bus carries both ends, so
+sustained bandwidth is less than between two nodes; `meet` lets two bridges stand at the ends of one ring.
 
 Source: M. Trams, W. Rehm, "SCI Transaction Management in our FPGA-based PCI-SCI Bridge", sections II to IV.
 """
@@ -44,11 +45,27 @@ class Seen(Protocol):
 
 
 class Bridge:
-    """One bridge whose packets come back to itself."""
+    """One bridge; its packets come back to itself until it meets another one.
 
-    def __init__(self, sizes: Sizes, tables: Tables, fault: SciFault, seen: Seen) -> None:
+    Attributes:
+        far: whose packets these are at the other end of the ring, and where its own go.
+        when_written: called when a write from the ring is in the host's memory.
+    """
+
+    def __init__(
+        self,
+        sizes: Sizes,
+        tables: Tables,
+        fault: SciFault,
+        seen: Seen,
+        cycles: Cycles | None = None,
+        node: int = NODE,
+    ) -> None:
         self.sizes, self.tables, self.fault, self.seen = sizes, tables, fault, seen
-        self.cycles = Cycles()
+        self.cycles = cycles or Cycles()
+        self.node = node
+        self.far: Bridge = self
+        self.when_written: Callable[[], None] = lambda: None
         self.books = Books()
         self.free: deque[int] = deque(range(sizes.ids_enabled))
         self.out: set[int] = set()
@@ -63,11 +80,17 @@ class Bridge:
         self._host_bus, self._epu = Unit(self.cycles), Unit(self.cycles)
         self._control, self._packets = Unit(self.cycles), Unit(self.cycles)
         self._blink, self._master = Unit(self.cycles), Unit(self.cycles)
+        self._held = 0  # packets that the link controller has and the other end has not taken
+        self._kept: deque[tuple[bytes, Callable[[], None] | None]] = deque()
         self._waiting_since: int | None = None
         self._in_free_at = 0  # cycle from which on the receiving side of BLINK is free
         self._count = 0
         self._serial = 0  # of requests that are answered or not, to tell two of one ID apart
         self._at_target = False
+
+    def meet(self, other: Bridge) -> None:
+        """Let another bridge stand at the other end of the ring, on the same cycles."""
+        self.far, other.far = other, self
 
     # -- A: the host's bus
 
@@ -152,7 +175,7 @@ class Bridge:
         for n, word in enumerate(write.words, start):
             body[4 * n : 4 * n + 4] = word.to_bytes(4, "little")
         header = layout.Header(
-            layout.QUEUES["request"], write.id, NODE, command, NODE, write.number & 0x3FF, write.id,
+            layout.QUEUES["request"], write.id, self.far.node, command, self.node, write.number & 0x3FF, write.id,
             start, start + len(write.words), write.address - write.address % BLOCK_B,
         )  # fmt: skip
         data = layout.encode(header, bytes(body))
@@ -186,7 +209,15 @@ class Bridge:
         self._offer()
 
     def _drive(self, data: bytes, gone: Callable[[], None] | None = None) -> None:
-        """Drive a packet: three cycles before it, which overlap with the one before; then a word a cycle."""
+        """Drive a packet: three cycles before it, which overlap with the one before; then a word a cycle.
+
+        The link controller holds a request until the other end has taken it, and takes no more than it has room for.
+        """
+        if not _is_response(data):
+            if self._held == self.sizes.send_buffers:
+                self._kept.append((data, gone))
+                return
+            self._held += 1
         words = len(data) // layout.WORD_B
 
         def begun() -> None:
@@ -198,7 +229,7 @@ class Bridge:
             if (
                 changed is not None
             ):  # one that is lost stays under way: no counter of the bridge can know
-                self.cycles.after(self.sizes.transit_cycles, lambda: self._arrives(changed))
+                self.cycles.after(self.sizes.transit_cycles, lambda: self.far._arrives(changed))
 
         def over() -> None:
             if gone is not None:
@@ -218,19 +249,20 @@ class Bridge:
     def _at_blink(self, data: bytes) -> None:
         key = layout.value_of(data, "tag") << _TAG_BITS | layout.value_of(data, "transaction")
         queue = layout.value_of(data, "queue")
-        response = queue == layout.QUEUES["response"]
+        response = _is_response(data)
         if not response and not self.incoming_free:
             self._log("packet_refused", key)
             self.books.counts["packets_refused"] += 1
-            self.books.under_way -= 1
+            self.far.books.under_way -= 1
             self.cycles.after(self.sizes.resend_cycles, lambda: self._again(data))
             return
         self.books.counts["packets_accepted"] += 1
-        self.books.under_way -= 1
+        self.far.books.under_way -= 1
         self.seen.packet("blink_in", self.cycles.now, data)
         if response:
             self.cycles.after(3, lambda: self._answered(data, key))
             return
+        self.far._taken_there()
         self.incoming_free -= 1
         if queue == layout.QUEUES["manual"]:
             self.cycles.after(3, lambda: self._manual(data, key))
@@ -238,10 +270,16 @@ class Bridge:
         self._log("packet_arrived", key)
         self.cycles.after(3, lambda: self._notified(data, key))
 
+    def _taken_there(self) -> None:
+        """The other end has taken a request: there is room for the next."""
+        self._held -= 1
+        if self._kept:
+            self._drive(*self._kept.popleft())
+
     def _again(self, data: bytes) -> None:
-        """The link controller offers a packet again; BLINK out carried it once, so no tap of ours sees this way."""
-        self.books.counts["packets_driven"] += 1
-        self.books.under_way += 1
+        """The sender's link controller offers a packet again; BLINK out carried it once, so no tap sees this way."""
+        self.far.books.counts["packets_driven"] += 1
+        self.far.books.under_way += 1
         self._arrives(data)
 
     # -- E, F, G: notification, EPU
@@ -300,6 +338,7 @@ class Bridge:
             self.memory[base + 4 * n] = int.from_bytes(data[at : at + 4], "little")
         self.incoming_free += self.fault.buffers_freed()
         self._respond(data, "done")
+        self.when_written()
 
     # -- responses
 
@@ -309,7 +348,7 @@ class Bridge:
             return
         header = layout.Header(
             layout.QUEUES["response"], layout.value_of(request, "buffer"), layout.value_of(request, "source_node"),
-            layout.COMMANDS["response00"], NODE, layout.value_of(request, "tag"),
+            layout.COMMANDS["response00"], self.node, layout.value_of(request, "tag"),
             layout.value_of(request, "transaction"), 0, 0, layout.STATUS[status],
         )  # fmt: skip
         data = layout.encode(header)
@@ -370,3 +409,7 @@ class Bridge:
 
     def _log(self, name: str, value: int) -> None:
         self.seen.event(name, self.cycles.now, value)
+
+
+def _is_response(data: bytes) -> bool:
+    return layout.value_of(data, "queue") == layout.QUEUES["response"]

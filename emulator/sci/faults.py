@@ -59,10 +59,7 @@ class ResponseLost(SciFault):
     name = "response-lost"
 
     def on_ring(self, data: bytes) -> bytes | None:
-        if (
-            layout.value_of(data, "queue") == layout.QUEUES["response"]
-            and self.chance.random() < 0.1
-        ):
+        if _is_response(data) and self.chance.random() < 0.1:
             self.struck.append(
                 f"lost: the response of transaction {layout.value_of(data, 'transaction')}"
             )
@@ -110,6 +107,43 @@ class NotImported(SciFault):
 
     name = "page-not-imported"
     refused_page = "down"
+
+
+class _Near(SciFault):
+    """What a fault does at the node whose writes it befalls."""
+
+    def __init__(self, whole: SciFault) -> None:
+        super().__init__(whole.chance)
+        self._whole, self.struck, self.refused_page = whole, whole.struck, whole.refused_page
+
+    def on_ring(self, data: bytes) -> bytes | None:
+        return data if _is_response(data) else self._whole.on_ring(data)
+
+    def response_id(self, identity: int, awaited: Mapping[int, int]) -> int:
+        return self._whole.response_id(identity, awaited)
+
+
+class _Far(SciFault):
+    """What it does at the node that takes them and answers."""
+
+    def __init__(self, whole: SciFault) -> None:
+        super().__init__(whole.chance)
+        self._whole, self.struck = whole, whole.struck
+
+    def on_ring(self, data: bytes) -> bytes | None:
+        return self._whole.on_ring(data) if _is_response(data) else data
+
+    def buffers_freed(self) -> int:
+        return self._whole.buffers_freed()
+
+
+def _is_response(data: bytes) -> bool:
+    return layout.value_of(data, "queue") == layout.QUEUES["response"]
+
+
+def at_both_ends(fault: SciFault) -> tuple[SciFault, SciFault]:
+    """Return a fault that befalls the writes of one node alone: what it does there, and at the other node."""
+    return _Near(fault), _Far(fault)
 
 
 FAULTS = {

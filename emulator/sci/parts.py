@@ -15,6 +15,8 @@ PAGE_B = 4096
 BLOCK_B = 4 * layout.BODY_WORDS
 NODE = 0x0004
 """This bridge's node; in loop-back its packets are for itself."""
+FAR_NODE = 0x0008
+"""That of the bridge at the other end of the ring."""
 
 
 @dataclass(frozen=True)
@@ -33,6 +35,7 @@ class Sizes:
     transit_cycles: int
     timeout_us: int
     resend_cycles: int
+    send_buffers: int
     host_gap_cycles: int
 
     @property

@@ -1,10 +1,10 @@
-"""A run of the bridge as the recording of its card: taps, event log, counters and registers at the freeze."""
+"""A run of a bridge, or of two, as recordings of their cards: taps, event log, counters and registers at the freeze."""
 
 from __future__ import annotations
 
 import random
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from freezeframe.capture.card.elaborated import ElaboratedCard, elaborate
@@ -18,13 +18,22 @@ from freezeframe.emulator.card_image import SERVED
 from freezeframe.emulator.card_memory import LogMemory, TapMemory
 from freezeframe.emulator.profile_files import named_card, profile_file
 from freezeframe.emulator.sci.bridge import Bridge
-from freezeframe.emulator.sci.faults import FAULTS, SciFault
-from freezeframe.emulator.sci.parts import sizes_of
-from freezeframe.emulator.sci.workloads import WORKLOADS, start, tables_for
+from freezeframe.emulator.sci.faults import FAULTS, SciFault, at_both_ends
+from freezeframe.emulator.sci.parts import FAR_NODE, Tables, sizes_of
+from freezeframe.emulator.sci.timing import Cycles
+from freezeframe.emulator.sci.workloads import (
+    PAIR_WORKLOADS,
+    WORKLOADS,
+    start,
+    start_pair,
+    tables_for,
+)
 
 _POST_CYCLES = 64  # from the cause to the closing of the memories
 _HOST_CYCLES = 12_000  # until the host freezes a run that nothing else did
 _HOST = 1  # bit of the cause
+_CROSS_CYCLES = 3  # from a card's cause to that of its peer
+_MOST_EARLIER_CYCLES = 1 << 20  # by which B's counter may have started before A's
 
 
 @dataclass(frozen=True)
@@ -36,10 +45,25 @@ class SciRun:
     bridge: Bridge
 
 
-class _Watch:
-    """What the bridge shows, up to the closing; causes by their names in the card file."""
+@dataclass(frozen=True)
+class SciPairRun:
+    """The recordings of A and B, what was done to them, and both bridges as they stood at the freeze."""
 
-    def __init__(self, card: ElaboratedCard) -> None:
+    recordings: tuple[CardRecording, CardRecording]
+    truth: tuple[str, ...]
+    bridges: tuple[Bridge, Bridge]
+    earlier_cycles: int
+    """By which B's counter started before A's."""
+
+
+class _Watch:
+    """What a bridge shows, up to the closing; causes by their names in the card file.
+
+    Its own counter of cycles may have started before the first one's.
+    """
+
+    def __init__(self, card: ElaboratedCard, earlier: int = 0) -> None:
+        self.card, self.earlier = card, earlier
         self.packets: dict[str, list[tuple[int, bytes]]] = {tap.name: [] for tap in card.taps}
         self.entries: list[tuple[int, int, int, LogKind, int]] = []
         self.causes: dict[str, int] = {}
@@ -47,7 +71,7 @@ class _Watch:
         self.states: dict[str, int] = {}
 
     def packet(self, tap: str, begin: int, data: bytes) -> None:
-        self.packets[tap].append((begin, data))
+        self.packets[tap].append((begin + self.earlier, data))
 
     def event(self, name: str, cycle: int, value: int) -> None:
         self._enter(cycle, name, LogKind.EVENT, value)
@@ -59,8 +83,18 @@ class _Watch:
     def cause(self, name: str, cycle: int) -> None:
         self.causes.setdefault(name, cycle)
 
+    def froze(self) -> dict[int, int]:
+        """Return the causes that freeze the card and have come, by their bits, with their cycles."""
+        return {
+            cause.bit: self.causes[cause.name]
+            for cause in self.card.causes
+            if cause.name in self.causes and (cause.said is None or cause.said.enabled)
+        }
+
     def _enter(self, cycle: int, name: str, kind: LogKind, value: int) -> None:
-        self.entries.append((cycle, len(self.entries), self.sources[name], kind, value))
+        self.entries.append(
+            (cycle + self.earlier, len(self.entries), self.sources[name], kind, value)
+        )
 
 
 def card_of(profile: str) -> ElaboratedCard:
@@ -90,40 +124,84 @@ def run_bridge(
     Raises:
         InputError: unknown profile, fault or workload, or a negative seed.
     """
-    if fault not in FAULTS:
-        raise InputError(f"profile {profile} has no fault {fault!r}; there are {', '.join(FAULTS)}")
-    if workload not in WORKLOADS:
-        raise InputError(
-            f"profile {profile} has no workload {workload!r}; there are {', '.join(WORKLOADS)}"
-        )
-    if seed < 0:
-        raise InputError(f"seed {seed}: a seed is a whole number from 0 on")
+    _check(profile, fault, seed, workload, WORKLOADS)
     card = card_of(profile)
     chance = random.Random(f"{fault} {seed}")
     done: SciFault = FAULTS[fault](random.Random(f"strike {fault} {seed}"))
     watch = _Watch(card)
     bridge = Bridge(sizes_of(profile, settings), tables_for(done), done, watch)
     start(workload, bridge, chance)
-    enabled = {
-        cause.name: cause for cause in card.causes if cause.said is not None and cause.said.enabled
-    }
+    until = _run(bridge.cycles, (watch,))
+    return SciRun(_recording(watch, bridge, until), tuple(done.struck), bridge)
+
+
+def run_pair(
+    profile: str = "pci-sci-pair",
+    fault: str = "none",
+    seed: int = 0,
+    workload: str = "mixed",
+    settings: Mapping[str, Any] | None = None,
+) -> SciPairRun:
+    """Run two bridges at the ends of one ring, until a cause of one freezes both, else until their host does.
+
+    A fault befalls what A's host writes. The counters of the two cards have not started together.
+
+    Raises:
+        InputError: unknown profile, fault or workload, or a negative seed.
+    """
+    _check(profile, fault, seed, workload, PAIR_WORKLOADS)
+    card = card_of(profile)
+    done: SciFault = FAULTS[fault](random.Random(f"strike {fault} {seed}"))
+    chances = tuple(random.Random(f"{name} {fault} {seed}") for name in "AB")
+    earlier = random.Random(f"start {seed}").randrange(_MOST_EARLIER_CYCLES)
+    near, far = at_both_ends(done)
+    struck, whole = tables_for(done), tables_for(SciFault(done.chance))
+    sizes, cycles = sizes_of(profile, settings), Cycles()
+    watches = _Watch(card), _Watch(card, earlier)
+    a = Bridge(sizes, Tables(struck.down, whole.up), near, watches[0], cycles)
+    b = Bridge(sizes, Tables(whole.down, struck.up), far, watches[1], cycles, FAR_NODE)
+    a.meet(b)
+    start_pair(workload, (a, b), chances)
+    until = _run(cycles, watches)
+    own = [watch.froze() for watch in watches]
+    for watch, other in zip(watches, reversed(own), strict=True):
+        if other and not watch.froze():
+            watch.cause(card.peer_cause, min(other.values()) + _CROSS_CYCLES)
+    recordings = (
+        _recording(watches[0], a, until),
+        replace(_recording(watches[1], b, until), device="B"),
+    )
+    return SciPairRun(recordings, tuple(done.struck), (a, b), earlier)
+
+
+def _check(
+    profile: str, fault: str, seed: int, workload: str, workloads: Mapping[str, object]
+) -> None:
+    if fault not in FAULTS:
+        raise InputError(f"profile {profile} has no fault {fault!r}; there are {', '.join(FAULTS)}")
+    if workload not in workloads:
+        raise InputError(
+            f"profile {profile} has no workload {workload!r}; there are {', '.join(workloads)}"
+        )
+    if seed < 0:
+        raise InputError(f"seed {seed}: a seed is a whole number from 0 on")
+
+
+def _run(cycles: Cycles, watches: tuple[_Watch, ...]) -> int:
+    """Let things happen until a card froze itself and its memories closed, else until the host; return that cycle."""
     until = _HOST_CYCLES
-    while bridge.cycles.step(until):
-        first = min((at for name, at in watch.causes.items() if name in enabled), default=None)
+    while cycles.step(until):
+        first = min((at for watch in watches for at in watch.froze().values()), default=None)
         if first is not None:
             until = min(until, first + _POST_CYCLES)
-    struck = {
-        cause.bit: watch.causes[cause.name] for cause in card.causes if cause.name in watch.causes
-    }
-    own = {bit: at for bit, at in struck.items() if card.causes[bit].name in enabled}
-    since = min(own.values(), default=until - _POST_CYCLES)
+    return until
+
+
+def _recording(watch: _Watch, bridge: Bridge, until: int) -> CardRecording:
+    card, own = watch.card, watch.froze()
+    since = min(own.values(), default=until - _POST_CYCLES) + watch.earlier
     causes = sum(1 << bit for bit in own) if own else _HOST
-    return SciRun(_recording(card, watch, bridge, until, causes, since), tuple(done.struck), bridge)
-
-
-def _recording(
-    card: ElaboratedCard, watch: _Watch, bridge: Bridge, close: int, causes: int, since: int
-) -> CardRecording:
+    close = until + watch.earlier
     taps = {}
     for tap in card.taps:
         memory = TapMemory(tap)

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from freezeframe.decoders.sci import layout
 from freezeframe.emulator.sci.bridge import Bridge
 from freezeframe.emulator.sci.faults import SciFault
-from freezeframe.emulator.sci.parts import BLOCK_B, NODE, PAGE_B, Page, Tables
+from freezeframe.emulator.sci.parts import BLOCK_B, PAGE_B, Page, Tables
 
 _PAGES = range(0x100, 0x108)
 _REFUSED = 0x200
@@ -92,7 +92,7 @@ def _by_hand(bridge: Bridge, chance: random.Random) -> None:
     def again() -> None:
         body = chance.randbytes(BLOCK_B)
         header = layout.Header(
-            layout.QUEUES["manual"], 0, NODE, layout.COMMANDS["dmove64"], NODE, chance.randrange(1 << 10),
+            layout.QUEUES["manual"], 0, bridge.far.node, layout.COMMANDS["dmove64"], bridge.node, chance.randrange(1 << 10),
             chance.randrange(layout.IDS), 0, layout.BODY_WORDS, chance.randrange(1 << 20) * BLOCK_B,
         )  # fmt: skip
         bridge.send_manual(layout.encode(header, body))
@@ -104,3 +104,38 @@ def _by_hand(bridge: Bridge, chance: random.Random) -> None:
 WORKLOADS: dict[str, Callable[[Bridge, random.Random], None]] = {
     "mixed": _mixed, "single-4B": _single, "stream-64B": _stream, "by-hand": _by_hand,
 }  # fmt: skip
+
+
+def _ping_pong(bridge: Bridge, chance: random.Random) -> None:
+    """Write a word by `dmove`, and the next when one of the other node has come; the other node does so, too."""
+
+    def write() -> None:
+        bridge.write(_PAGES[0] * PAGE_B, [chance.getrandbits(32)])
+
+    bridge.when_written = write
+    bridge.far.when_written = lambda: bridge.far.write(_PAGES[0] * PAGE_B, [chance.getrandbits(32)])
+    write()
+
+
+def _nothing(bridge: Bridge, chance: random.Random) -> None:
+    """Write nothing by itself."""
+
+
+PAIR_WORKLOADS: dict[str, tuple[Callable[[Bridge, random.Random], None], ...]] = {
+    "mixed": (_mixed, _mixed), "single-4B": (_single, _single), "stream-64B": (_stream, _single),
+    "ping-pong-4B": (_ping_pong, _nothing), "by-hand": (_by_hand, _by_hand),
+}  # fmt: skip
+"""What the hosts of two nodes do, A and B; B begins later, so that single words meet no other."""
+
+
+def start_pair(
+    name: str, bridges: tuple[Bridge, Bridge], chances: tuple[random.Random, ...]
+) -> None:
+    """Let the hosts of two nodes begin.
+
+    Raises:
+        KeyError: there is no such workload.
+    """
+    a, b = PAIR_WORKLOADS[name]
+    a(bridges[0], chances[0])
+    bridges[1].cycles.after(_APART_CYCLES // 2, lambda: b(bridges[1], chances[1]))

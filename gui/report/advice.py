@@ -171,10 +171,9 @@ def place(finding: Finding) -> str:
         return finding.place
     if finding.device is None:
         return "an unknown place"
-    if finding.direction is not None and " -> " in finding.direction:
-        return (
-            f"{finding.device}, {finding.direction.replace(' -> ', ' to ')}"  # of a described card
-        )
+    if finding.direction is not None and " -> " in finding.direction:  # of a described card
+        way = finding.direction.replace(" -> ", " to ")
+        return way if "." in way else f"{finding.device}, {way}"  # a link's ends name their cards
     return f"{finding.device}.{finding.tap}" if finding.tap else finding.device
 
 

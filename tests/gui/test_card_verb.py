@@ -26,6 +26,11 @@ SAID = {
         "wire_packets - mac_packets",
     ),
     "pci-sci": ("1.0: 2 taps in 1 clock domain", "reorders", "ids_taken - ids_returned - ids_out"),
+    "pci-sci-node": (
+        "1.0: 2 taps in 1 clock domain",
+        "blink_out -> mine:in",
+        "packets_driven - peer.packets_accepted - peer.packets_refused - packets_under_way",
+    ),
 }
 
 

@@ -57,6 +57,26 @@ def test_phases_of_a_single_write_are_printed(tmp_path: Path) -> None:
     assert lines["D"] == ["630", "ns"] and lines["whole"] == ["2.67", "µs"]
 
 
+def test_two_nodes_are_pulled_together_and_each_says_what_it_knows_of_the_other(
+    tmp_path: Path,
+) -> None:
+    capture = str(tmp_path / "two.ff")
+    url = "emu:?profile=pci-sci-pair&fault=page-not-exported&seed=3"
+    assert run_inside("pull", url, "-o", capture).code == 0
+    a, b = json.loads(run_inside("explain", capture, "--json").out)["devices"]
+    assert (a["device"], a["card"]["name"], a["answer"]) == ("A", "pci-sci-node", "1 finding")
+    assert a["findings"][0]["text"].startswith("up_refused at B: an access with ID 3 was not ")
+    assert (b["device"], b["answer"]) == ("B", "no fault found")
+    assert run_inside("check", capture).out == "two.ff: 0 laws broken, 12 hold, 0 not checkable\n"
+    shown = run_inside("analyze", capture, "transactions", "latency").out
+    assert "A.remote, packets with an ID seen at the other end" in shown
+    assert "A.blink_out->B.blink_in, first beat to first beat, least" in shown
+    alone = json.loads(run_inside("explain", capture, "--json", "--device", "A").out)["devices"]
+    assert alone[0]["findings"] == a["findings"]  # the other one is in the capture all the same
+    for made in (("report", capture, "-o", "r.html"), ("plot", capture, "-o", "p.svg")):
+        assert run_inside(*made[:-1], str(tmp_path / made[-1])).code == 0
+
+
 @pytest.mark.parametrize(
     ("url", "says"),
     [

@@ -80,6 +80,7 @@ def _begin(file: Path, begin_from: str, force: bool) -> None:
     name = file.stem.lower().replace("_", "-")
     shipped_text = shipped[begin_from].read_text("utf-8")
     text = shipped_text.replace(f'name = "{begin_from}"', f'name = "{name}"', 1)
+    text = text.replace(f'far_end = "{begin_from}:', f'far_end = "{name}:')
     card = elaborate(
         parse_card(text, f"{file} (not written)")
     )  # its name may be none that a card can have
@@ -206,8 +207,13 @@ def _text(card: ElaboratedCard) -> str:
     )
     if taps:
         parts.append(table(heads, taps, right=(3, 7, 9)))
-    if card.stretches:
-        rows = [(s.path, f"{s.first.name} -> {s.second.name}", s.text) for s in card.stretches]
+    rows = [(s.path, f"{s.first.name} -> {s.second.name}", s.text) for s in card.stretches]
+    rows += [
+        (name, f"{path.taps[-1]} -> {path.far_end}", "goes on on another card")
+        for name, path in card.said.path.items()
+        if path.far_end
+    ]
+    if rows:
         parts.append(table(("path", "stretch", "what may happen there"), rows))
     causes = [
         (str(cause.bit), cause.name, "of every card" if cause.said is None else _cause(cause.said))

@@ -6,8 +6,10 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from freezeframe.analyzers.card.beside import laws_of
 from freezeframe.analyzers.card.explain import CardExplanation, explain_card
-from freezeframe.analyzers.card.laws import LawVerdict, check_laws
+from freezeframe.analyzers.card.laws import LawVerdict
+from freezeframe.analyzers.card.view import CardsView
 from freezeframe.capture.folder.card_content import CardCapture
 from freezeframe.capture.folder.card_folder import CardFolder
 from freezeframe.capture.folder.history import history_lines
@@ -41,7 +43,8 @@ def show_card_explanation(folder: CardFolder, devices: Sequence[str] | None, *, 
 
 def show_card_laws(folder: CardFolder, *, everything: bool, json: bool) -> bool:
     """Check the laws of each card and print which are broken; return whether none is."""
-    checked = [(device, check_laws(device.recording())) for device in folder.devices]
+    recordings = [device.recording() for device in folder.devices]
+    checked = [(device, laws_of(recordings, n)) for n, device in enumerate(folder.devices)]
     broken = sum(law.holds is False for _, laws in checked for law in laws)
     if json:
         emit_json(
@@ -106,7 +109,8 @@ def _chosen(folder: CardFolder, devices: Sequence[str] | None) -> list[CardCaptu
 def _explained(
     folder: CardFolder, devices: Sequence[str] | None
 ) -> list[tuple[CardCapture, CardExplanation]]:
-    return [(device, explain_card(device.recording())) for device in _chosen(folder, devices)]
+    cards = CardsView(folder, devices).cards
+    return list(zip(_chosen(folder, devices), map(explain_card, cards), strict=True))
 
 
 def _document(

@@ -104,6 +104,53 @@ def test_what_does_not_fit_is_told_in_one_line(line: str, wrong: str, says: str)
     assert any(one.partition(": ")[2].endswith(says) for one in lines), lines
 
 
+FAR = (
+    GOOD
+    + """
+[path.p]
+taps = ["a"]
+far_end = "other:in"
+[[path.p.stretch]]
+reorders = true
+[counter.sent]
+wire = "sent"
+[law.between]
+scope = "link"
+plus = ["sent"]
+minus = ["peer.sent"]
+"""
+)
+
+
+def test_what_the_card_at_a_far_end_logs_and_counts_is_named_with_peer_before_it() -> None:
+    card = parse_card(FAR.replace('end = "over"', 'end = "peer.over"'))
+    assert (card.way["w"].phase[0].end, card.path["p"].stretch[0].reorders) == ("peer.over", True)
+
+
+@pytest.mark.parametrize(
+    ("line", "wrong", "says"),
+    [
+        ('end = "over"', 'end = "peer.ever"', "way w: phase all: there is no event 'peer.ever'; did you mean peer.over?"),
+        ('far_end = "other:in"', "", 'law between: scope = "link" needs a path with a far_end'),
+        ('far_end = "other:in"', "", "path p: one tap alone; a path has two, or a far_end"),
+        ('far_end = "other:in"', "", "path p: 1 stretches between 1 taps; 0 or none"),
+        ('minus = ["peer.sent"]', 'minus = ["peer.send"]',
+         "law between: there is no counter or register of the bank 'peer.send'; did you mean peer.sent?"),
+        ('scope = "link"', "",
+         "law between: there is no counter or register of the bank 'peer.sent'; did you mean sent?"),
+        ('scope = "link"', 'scope = "flow"', 'law between: modulus, needs and every scope but "link" belong to map = 1'),
+        ("reorders = true\n", "reorders = true\n[[path.p.stretch]]\n",
+         "path p: 2 stretches between 1 taps; 0, 1 with the way to its far_end, or none"),
+    ],
+)  # fmt: skip
+def test_what_does_not_fit_a_far_end_is_told_in_one_line(line: str, wrong: str, says: str) -> None:
+    assert line in FAR
+    with pytest.raises(CardError) as refused:
+        parse_card(FAR.replace(line, wrong))
+    lines = str(refused.value).splitlines()
+    assert any(one.partition(": ")[2].endswith(says) for one in lines), lines
+
+
 def test_a_text_without_these_tables_is_the_text_of_before() -> None:
     """A card that does not use them keeps its hash: devices that were built know it."""
     text = elaborate(parse_card(shipped_cards()["liteeth"].read_text())).text
