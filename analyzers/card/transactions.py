@@ -267,14 +267,15 @@ class _Tracker:
             names = {name: what for name, what in names.items() if name not in lost}
         for name, order, entry in logged:
             if entry.kind == "event" and name in names:
-                own = far is None or not name.startswith(PEER)
-                row = _row(self.card.device if own else far.recording.device, order, entry)
+                there = far is not None and name.startswith(PEER)
+                device = far.recording.device if far is not None and there else self.card.device
+                row = _row(device, order, entry)
                 yield _Step(
                     entry.t_ps,
                     order,
                     names[name],
                     entry.value % self.said.ids,
-                    entry.name if own else f"{entry.name} at {far.recording.device}",
+                    f"{entry.name} at {device}" if there else entry.name,
                     "",
                     row,
                     unc_ps=entry.t_unc_ps,
