@@ -69,10 +69,10 @@ def _of_link(link: LinkView) -> Iterator[Figure]:
     spans, most = [], None
     for i, j in link.pairing.pairs:
         (a, unc_a), (b, unc_b) = link.at(link.first, i), link.at(link.second, j)
-        if a is not None and b is not None and unc_a is not None and unc_b is not None:
-            if min(unc_a, unc_b) >= 0:
-                spans.append(b - a)
-                most = max(most or 0, unc_a + unc_b)
+        if a is None or b is None or min(unc_a or 0, unc_b or 0) < 0:
+            continue
+        spans.append(b - a)
+        most = max(most or 0, (unc_a or 0) + (unc_b or 0))
     yield from distribution_figures(
         f"{name}.latency.begin", f"{name}, first beat to first beat", np.array(spans, np.int64), "ps", most,
         "" if spans else "the clocks of the two cards have no known relation",

@@ -130,7 +130,8 @@ def test_what_the_card_at_a_far_end_logs_and_counts_is_named_with_peer_before_it
 @pytest.mark.parametrize(
     ("line", "wrong", "says"),
     [
-        ('end = "over"', 'end = "peer.ever"', "way w: phase all: there is no event 'peer.ever'; did you mean peer.over?"),
+        ('end = "over"', 'end = "peer.ever"',
+         "way w: phase all: there is no event 'peer.ever'; did you mean peer.over?"),
         ('far_end = "other:in"', "", 'law between: scope = "link" needs a path with a far_end'),
         ('far_end = "other:in"', "", "path p: one tap alone; a path has two, or a far_end"),
         ('far_end = "other:in"', "", "path p: 1 stretches between 1 taps; 0 or none"),
@@ -138,7 +139,8 @@ def test_what_the_card_at_a_far_end_logs_and_counts_is_named_with_peer_before_it
          "law between: there is no counter or register of the bank 'peer.send'; did you mean peer.sent?"),
         ('scope = "link"', "",
          "law between: there is no counter or register of the bank 'peer.sent'; did you mean sent?"),
-        ('scope = "link"', 'scope = "flow"', 'law between: modulus, needs and every scope but "link" belong to map = 1'),
+        ('scope = "link"', 'scope = "flow"',
+         'law between: modulus, needs and every scope but "link" belong to map = 1'),
         ("reorders = true\n", "reorders = true\n[[path.p.stretch]]\n",
          "path p: 2 stretches between 1 taps; 0, 1 with the way to its far_end, or none"),
     ],
