@@ -93,7 +93,8 @@ def _by_hand(bridge: Bridge, chance: random.Random) -> None:
         body = chance.randbytes(BLOCK_B)
         header = layout.Header(
             layout.QUEUES["manual"], 0, bridge.far.node, layout.COMMANDS["dmove64"], bridge.node,
-            chance.randrange(1 << 10), chance.randrange(layout.IDS), 0, layout.BODY_WORDS, chance.randrange(1 << 20) * BLOCK_B,
+            chance.randrange(1 << 10), chance.randrange(layout.IDS), 0, layout.BODY_WORDS,
+            chance.randrange(1 << 20) * BLOCK_B,
         )  # fmt: skip
         bridge.send_manual(layout.encode(header, body))
         bridge.cycles.after(_HAND_EVERY * _APART_CYCLES // 4, again)
