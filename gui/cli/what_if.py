@@ -47,6 +47,15 @@ PlotOption = Annotated[
     option("--output", "FILE.svg", "Draw throughput and bound over the first sweep.", short="-o"),
 ]
 
+DeliveriesOption = Annotated[
+    Path | None,
+    option(
+        "--deliveries",
+        "FILE.csv",
+        "Write each message of the run, or of its change, as it arrived.",
+    ),
+]
+
 
 def run(
     profile: ProfileArgument,
@@ -56,6 +65,7 @@ def run(
     output: PlotOption = None,
     scheduler: SchedulerOption = None,
     lanes: LanesOption = False,
+    deliveries: DeliveriesOption = None,
     force: ForceOption = False,
     json: JsonOption = False,
 ) -> None:
@@ -79,6 +89,7 @@ def run(
       freezeframe what-if forth-coarse --set flows.credit_unit_words=64
       freezeframe what-if forth --lanes -o lanes.svg
       freezeframe what-if run.ff --set bus_MHz=133
+      freezeframe what-if switch --deliveries switch.csv
     """
     if scheduler and not sweep:
         raise InputError("--scheduler: one point is run here; add --sweep KEY=A..B")
@@ -89,6 +100,11 @@ def run(
             raise InputError(f"{output}: a drawing is written as .svg")
         refuse_evidence(output)
         refuse_taken(output, force, "what-if.svg")
+    if deliveries is not None:
+        if sweep or lanes:
+            raise InputError("--deliveries: of one run; leave --sweep and --lanes out")
+        refuse_evidence(deliveries)
+        refuse_taken(deliveries, force, "switch.csv")
     from freezeframe.gui.cli.work.what_if import list_profiles, one_point, runnable, sweep_points
 
     if profile == "list":
@@ -106,4 +122,4 @@ def run(
         if sweep:
             sweep_points(name, set_ or [], sweep, output, scheduler or "", json=json)
         else:
-            one_point(name, set_ or [], json=json)
+            one_point(name, set_ or [], deliveries, json=json)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import csv
+import io
 import tempfile
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -10,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from freezeframe.capture.errors import InputError
+from freezeframe.emulator.adapter.deliveries import COLUMNS, deliveries
 from freezeframe.emulator.adapter.gain import Gain, gains
 from freezeframe.emulator.adapter.outcome import Outcome, run_adapter
 from freezeframe.emulator.adapter.reading import load_adapter
@@ -27,7 +30,7 @@ from freezeframe.gui.cli.compiling import compile_notice
 from freezeframe.gui.cli.output import emit_json, progress_bar, table
 from freezeframe.gui.cli.work.calibration import write_fitted
 from freezeframe.gui.cli.work.what_if_card import card_points
-from freezeframe.gui.places import is_capture
+from freezeframe.gui.places import is_capture, write_whole
 from freezeframe.gui.plots.curves import Curve, draw_curves
 from freezeframe.gui.text import printable
 
@@ -65,8 +68,13 @@ def runnable(name: str) -> Iterator[str]:
         yield str(path)
 
 
-def one_point(name: str, changes: Sequence[str], *, json: bool) -> None:
+def one_point(
+    name: str, changes: Sequence[str], delivered: Path | None = None, *, json: bool
+) -> None:
     """Print what a profile shows, beside its change where there is one.
+
+    Args:
+        delivered: where each message of the last of the two runs is written.
 
     Raises:
         InputError: the profile or a setting is wrong.
@@ -74,12 +82,18 @@ def one_point(name: str, changes: Sequence[str], *, json: bool) -> None:
     settings = settings_of(changes)
     file = profile_file(name)
     if not file.by_stages:
+        if delivered is not None:
+            raise InputError(
+                "--deliveries: of a profile of stages; 'freezeframe decode' lists the packets of a capture"
+            )
         card_points(file, [{}, settings] if settings else [{}], json=json)
         return
     with compile_notice():
         base = run_adapter(load_adapter(name))
         changed = run_adapter(load_adapter(name, settings)) if settings else None
         last = changed or base
+        if delivered is not None:
+            _write_deliveries(last, delivered)
         found = worths(last)
         fitted = base.compiled.described.fit
         gained = gains(base, changed, settings) if changed is not None and fitted else {}
@@ -101,6 +115,14 @@ def one_point(name: str, changes: Sequence[str], *, json: bool) -> None:
     if gained:
         _print_gains(gained)
     _print_worths(last, found)
+
+
+def _write_deliveries(outcome: Outcome, path: Path) -> None:
+    rows = io.StringIO()
+    writer = csv.writer(rows, lineterminator="\n")
+    writer.writerow(COLUMNS)
+    writer.writerows(deliveries(outcome))
+    write_whole(path, rows.getvalue().encode())
 
 
 def _print_run(base: Outcome, changed: Outcome | None, what: str) -> None:
