@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +12,7 @@ import pytest
 
 from freezeframe.capture.folder import CaptureFolder
 from freezeframe.gui.cli.work import reproduction_iwarp
+from freezeframe.gui.cli.work.reproduce import tally
 from freezeframe.gui.cli.work.reproduction import Measured, Quantity, judge
 from freezeframe.gui.cli.work.reproduction_forth import EXPERIMENTS, QUANTITIES
 from tests.gui.cli import Outcome, run_inside
@@ -114,10 +116,24 @@ def test_a_difference_is_in_per_cent_and_that_of_a_percentage_in_points(
     assert found.comes_out == comes_out
 
 
+def test_a_contradiction_of_the_paper_is_counted_apart_and_no_difference_of_ours() -> None:
+    made = [
+        judge(replace(quantity((40, 40), "%", ours, 2.0), kind=kind), {}, {})
+        for kind, ours in (
+            ("emerges", 41.0), ("emerges", 50.0), ("fit", 40.0), ("read back", 40.0), ("contradiction", 26.0),
+        )
+    ]  # fmt: skip
+    assert [one.verdict for one in made] == ["yes", "no", "yes", "yes", "contradiction"]
+    assert tally(made) == (
+        "2 of 3 numbers that emerge or are fitted agree; 1 of them are a fit with one free parameter; 1 of 1 that are "
+        "read back; 1 contradiction of the paper with itself."
+    )
+
+
 def test_a_number_without_its_capture_does_not_come_out_and_says_why() -> None:
     peak = next(q for q in QUANTITIES if q.key == "dma-peak")
     found = judge(peak, {}, {"stream-4KiB": "the card's process died"})
-    assert (found.measured, found.comes_out) == (None, False)
+    assert (found.measured, found.comes_out, found.verdict) == (None, False, "no")
     assert found.why == "stream-4KiB: the card's process died"
 
 

@@ -158,7 +158,7 @@ def _forth(output: Path | None, *, show: bool) -> tuple[dict[str, Any], bool]:
         if output is not None:
             print(f"\nThe captures are in {printable(output)}.")
     document = _document("forth", outcomes, EXPERIMENTS)
-    return document, all(outcome.comes_out for outcome in outcomes)
+    return document, all(outcome.verdict != "no" for outcome in outcomes)
 
 
 def _check_place(output: Path, experiments: Sequence[Experiment], force: bool) -> None:
@@ -203,24 +203,40 @@ def _print(outcomes: Sequence[Outcome], failed: dict[str, str], took_s: float) -
                 "-" if m is None else f"{_number(m.value)}{_around(m.uncertainty)} {q.unit}",
                 _difference(outcome),
                 q.kind,
-                "" if outcome.comes_out else "<-",
+                outcome.verdict,
                 q.how,
             )
         )
-    headers = ("quantity", "paper", "ours", "difference", "kind", "", "how measured")
+    headers = ("quantity", "paper", "ours", "difference", "kind", "agrees", "how measured")
     print(table(headers, rows, right=(1, 2, 3)))
-    missed = [outcome for outcome in outcomes if not outcome.comes_out]
-    came = len(outcomes) - len(missed)
-    print(f"\n{came} of {plural(len(outcomes), 'number')} come out, in {took_s:.0f} s.")
-    for outcome in missed:
+    print(f"\n{tally(outcomes)} It took {took_s:.0f} s.")
+    for outcome in outcomes:
+        if outcome.verdict == "yes":
+            continue
         q, m = outcome.quantity, outcome.measured
         why = outcome.why
         if m is not None:
             why = f"{_number(m.value)} {q.unit} beside {_paper(q)}"
             why += f" ({m.remark})" if m.remark else ""
-        print(printable(f"does not come out: {q.label}: {why}"))
+        what = "contradiction" if outcome.verdict == "contradiction" else "does not come out"
+        print(printable(f"{what}: {q.label}: {why}"))
     if failed:
         print(f"{plural(len(failed), 'experiment')} could not be run; see above.")
+
+
+def tally(outcomes: Sequence[Outcome]) -> str:
+    """Return in one line how many numbers agree, those that emerge or are fitted apart from those read back."""
+    of = {
+        kinds: [outcome for outcome in outcomes if outcome.quantity.kind in kinds]
+        for kinds in (("emerges", "fit"), ("fit",), ("read back",), ("contradiction",))
+    }
+    tried, fits, back, against = of.values()
+    came, same = (sum(outcome.comes_out for outcome in part) for part in (tried, back))
+    return (
+        f"{came} of {len(tried)} numbers that emerge or are fitted agree; {len(fits)} of them are a fit with one free "
+        f"parameter; {same} of {len(back)} that are read back; {plural(len(against), 'contradiction')} of the paper "
+        "with itself."
+    )
 
 
 def _document(
@@ -230,6 +246,7 @@ def _document(
         "paper": paper,
         "quantities": [outcome.to_json() for outcome in outcomes],
         "come_out": sum(outcome.comes_out for outcome in outcomes),
+        "tally": tally(outcomes),
         "experiments": [
             {
                 "name": e.name,

@@ -131,6 +131,13 @@ class Outcome:
     comes_out: bool
     why: str = ""
 
+    @property
+    def verdict(self) -> str:
+        """``yes``, ``no``, or ``contradiction``: no model can meet what the paper itself contradicts."""
+        if self.quantity.kind == "contradiction" and self.measured is not None:
+            return "contradiction"
+        return "yes" if self.comes_out else "no"
+
     def to_json(self) -> dict[str, Any]:
         q, m = self.quantity, self.measured
         low, high = q.paper
@@ -147,6 +154,7 @@ class Outcome:
             "difference_unit": q.difference_unit,
             "tolerance": q.tolerance,
             "comes_out": self.comes_out,
+            "verdict": self.verdict,
             "how": q.how,
             "captures": list(q.experiments),
             "remark": self.why or ("" if m is None else m.remark),
