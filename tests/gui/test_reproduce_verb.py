@@ -12,8 +12,7 @@ import pytest
 
 from freezeframe.capture.folder import CaptureFolder
 from freezeframe.gui.cli.work import reproduction_iwarp
-from freezeframe.gui.cli.work.reproduce import tally
-from freezeframe.gui.cli.work.reproduction import Measured, Quantity, judge
+from freezeframe.gui.cli.work.reproduction import Measured, Quantity, counted, judge
 from freezeframe.gui.cli.work.reproduction_forth import EXPERIMENTS, QUANTITIES
 from tests.gui.cli import Outcome, run_inside
 
@@ -124,9 +123,9 @@ def test_a_contradiction_of_the_paper_is_counted_apart_and_no_difference_of_ours
         )
     ]  # fmt: skip
     assert [one.verdict for one in made] == ["yes", "no", "yes", "yes", "contradiction"]
-    assert tally(made) == (
+    assert counted(made) == (
         "2 of 3 numbers that emerge or are fitted agree; 1 of them are a fit with one free parameter; 1 of 1 that are "
-        "read back; 1 contradiction of the paper with itself."
+        "read back; 1 contradictions of the paper with itself."
     )
 
 

@@ -21,6 +21,7 @@ from freezeframe.gui.cli.work.reproduction import (
     Outcome,
     Quantity,
     Run,
+    counted,
     judge,
     run_experiment,
 )
@@ -209,7 +210,7 @@ def _print(outcomes: Sequence[Outcome], failed: dict[str, str], took_s: float) -
         )
     headers = ("quantity", "paper", "ours", "difference", "kind", "agrees", "how measured")
     print(table(headers, rows, right=(1, 2, 3)))
-    print(f"\n{tally(outcomes)} It took {took_s:.0f} s.")
+    print(f"\n{counted(outcomes)} It took {took_s:.0f} s.")
     for outcome in outcomes:
         if outcome.verdict == "yes":
             continue
@@ -224,21 +225,6 @@ def _print(outcomes: Sequence[Outcome], failed: dict[str, str], took_s: float) -
         print(f"{plural(len(failed), 'experiment')} could not be run; see above.")
 
 
-def tally(outcomes: Sequence[Outcome]) -> str:
-    """Return in one line how many numbers agree, those that emerge or are fitted apart from those read back."""
-    of = {
-        kinds: [outcome for outcome in outcomes if outcome.quantity.kind in kinds]
-        for kinds in (("emerges", "fit"), ("fit",), ("read back",), ("contradiction",))
-    }
-    tried, fits, back, against = of.values()
-    came, same = (sum(outcome.comes_out for outcome in part) for part in (tried, back))
-    return (
-        f"{came} of {len(tried)} numbers that emerge or are fitted agree; {len(fits)} of them are a fit with one free "
-        f"parameter; {same} of {len(back)} that are read back; {plural(len(against), 'contradiction')} of the paper "
-        "with itself."
-    )
-
-
 def _document(
     paper: str, outcomes: Sequence[Outcome], experiments: Sequence[Experiment]
 ) -> dict[str, Any]:
@@ -246,7 +232,7 @@ def _document(
         "paper": paper,
         "quantities": [outcome.to_json() for outcome in outcomes],
         "come_out": sum(outcome.comes_out for outcome in outcomes),
-        "tally": tally(outcomes),
+        "tally": counted(outcomes),
         "experiments": [
             {
                 "name": e.name,

@@ -161,6 +161,21 @@ class Outcome:
         }
 
 
+def counted(outcomes: Sequence[Outcome]) -> str:
+    """Return in one line how many numbers agree, those that emerge or are fitted apart from those read back."""
+    of = {
+        kinds: [outcome for outcome in outcomes if outcome.quantity.kind in kinds]
+        for kinds in (("emerges", "fit"), ("fit",), ("read back",), ("contradiction",))
+    }
+    tried, fits, back, against = of.values()
+    came, same = (sum(outcome.comes_out for outcome in part) for part in (tried, back))
+    return (
+        f"{came} of {len(tried)} numbers that emerge or are fitted agree; {len(fits)} of them are a fit with one free "
+        f"parameter; {same} of {len(back)} that are read back; {len(against)} contradictions of the paper "
+        "with itself."
+    )
+
+
 def run_experiment(experiment: Experiment, path: Path) -> Run:
     """Run the cards in a process of their own, let traffic run, freeze, and pull over UDP into ``path``.
 
