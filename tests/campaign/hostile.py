@@ -24,7 +24,8 @@ import freezeframe.capture.files.vcd
 import freezeframe.capture.packets.scan_kernels
 import freezeframe.decoders.serial.uart_kernels
 from freezeframe.gui.cli.main import main as program
-from tests.campaign.hostile_files import CASES, Case
+from tests.campaign.hostile_files import CASES
+from tests.campaign.hostile_makers import Case
 
 MEMORY_B = 512 << 20
 AT_ONCE_S = 2.0  # of the processor, for what is refused before anything is unpacked

@@ -25,6 +25,23 @@ from tests.gui.made_capture import made_capture
 Make = Callable[[Path], object]
 
 
+class Case(NamedTuple):
+    """A file, the verb that reads it, and what becomes of it.
+
+    Attributes:
+        at_once: it is refused before anything of it is unpacked.
+        codes: exit codes that are right.
+    """
+
+    name: str
+    file: str
+    make: Make
+    verb: tuple[str, ...]
+    says: str
+    at_once: bool = True
+    codes: tuple[int, ...] = (2,)
+
+
 DECODE = ("decode",)
 UART = ("-d", "uart:rx=rx,baud=1000")
 SMALL = ("--max-unpacked", "32MiB")
