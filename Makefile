@@ -16,7 +16,7 @@ PYTEST := $(BIN)/pytest -n 2 --dist loadfile --no-loadscope-reorder # in order o
 # Many containers set it; without bytecode each process and each run of pytest compiles every module anew.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: help campaign-guard bench-guard demo demo-rtl quick test lint types tests pythons cover docs bench campaign campaign-open campaign-rtl campaign-pull campaign-taps campaign-oracles campaign-guess campaign-iwarp campaign-flips campaign-what-if campaign-journals soak fuzz-packets harden hostile campaign-reads campaign-cards campaign-foreign timing area proofs pictures registers lock links system clean
+.PHONY: help campaign-guard bench-guard demo demo-rtl quick test lint types tests pythons cover docs bench campaign campaign-open campaign-rtl campaign-pull campaign-disconnects campaign-taps campaign-oracles campaign-guess campaign-iwarp campaign-flips campaign-what-if campaign-journals soak fuzz-packets harden hostile campaign-reads campaign-cards campaign-foreign timing area proofs pictures registers lock links system clean
 
 help:
 	@echo "make demo           a fault is injected, caught, pulled and explained"
@@ -31,7 +31,7 @@ help:
 	@echo "make campaign       each fault x 100 seeds, and 500 clean runs (about 30 minutes)"
 	@echo "make campaign-open  5,000 runs: listed faults, faults in no list, random geometries; each answer by its confidence (an hour)"
 	@echo "make campaign-rtl   each fault x 20 seeds, 40 clean runs, and 36 unlisted faults x 10, on the simulated board"
-	@echo "make campaign-pull  200 pulls through a bad network"
+	@echo "make campaign-pull  200 pulls through a bad network; campaign-disconnects: 500 pulls of each kind of target, which vanishes"
 	@echo "make campaign-guard 200 schedules of two guards, an operator and power cycles on one card (six minutes)"
 	@echo "make bench-guard    how long a guard is blind, and how fast the host freezes a card"
 	@echo "make campaign-taps  a million random beats through each width of tap, and back (Verilator)"
@@ -141,6 +141,9 @@ campaign-taps: system $(DEV)
 
 campaign-pull: $(DEV)
 	@$(BIN)/python -m tests.campaign.pulls
+
+campaign-disconnects: $(DEV)
+	@$(BIN)/python -m tests.campaign.disconnects
 
 campaign-cards: $(DEV)
 	@$(BIN)/python -m tests.campaign.cards

@@ -123,9 +123,8 @@ class PatientTarget:
             self._tally.tell(waiting=True)
             try:
                 if self._reopen is not None:
-                    fresh = self._reopen()
-                    self.inner.close()
-                    self.inner = fresh
+                    self.inner.close()  # first: a line that one program may have open is not opened twice
+                    self.inner = self._reopen()
                 self._refuse_stranger()
                 if self.recording is not None:
                     self.recording.confirm(self.inner)

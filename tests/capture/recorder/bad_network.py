@@ -215,12 +215,12 @@ def one_pull(seed: int, folder: Path, *, depth: int = 2048, fates: Fates | None 
         finally:
             target.close()
         restarted, altered = network.restarted, network.altered
-    wrong, missing = (0, 0) if error else _against(folder, truth)
+    wrong, missing = (0, 0) if error else against(folder, truth)
     return Outcome(
         seed=seed,
         wrong_words=wrong,
         missing_slots=missing,
-        identical=not error and _identical(folder, truth),
+        identical=not error and identical(folder, truth),
         restarts=restarted,
         altered=altered,
         retries=retries,
@@ -241,7 +241,7 @@ def _opened(url: str) -> Target:
     return open_target(url)
 
 
-def _against(folder: Path, truth: FakeRecorder) -> tuple[int, int]:
+def against(folder: Path, truth: FakeRecorder) -> tuple[int, int]:
     """Return (wrong records, samples and registers; slots not read)."""
     wrong = missing = 0
     for device in CaptureFolder.open(folder).devices:
@@ -271,7 +271,7 @@ def _wrong_samples(device: DeviceCapture, truth: FakeRecorder) -> int:
     return int((device.samples[read] != true[read]).any(axis=1).sum())
 
 
-def _identical(folder: Path, truth: FakeRecorder) -> bool:
+def identical(folder: Path, truth: FakeRecorder) -> bool:
     """Return whether the raw files are, byte for byte, those of a pull over no network at all."""
     clean = folder.with_name(f"clean-{folder.name}")
     pull(truth, clean)

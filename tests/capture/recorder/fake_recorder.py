@@ -106,6 +106,7 @@ class BadWay:
         self.flip_share = 0.0  # of the words of an answer, one bit each
         self.timeout_share = 0.0  # of the reads
         self.dead = False
+        self.was_closed = False
         self.all_ones = False
         self.reads = 0
         self.before: Callable[[int], None] = lambda reads: None
@@ -135,4 +136,4 @@ class BadWay:
         self.inner.write(address, words)
 
     def close(self) -> None:
-        self.dead = True
+        self.dead = self.was_closed = True

@@ -260,6 +260,22 @@ def test_a_transport_that_does_not_mend_itself_is_opened_anew(
     assert_exact(report.path, recorder)
 
 
+def test_a_line_that_one_program_may_have_open_is_closed_before_it_is_opened_anew(
+    tmp_path: Path, recorder: FakeRecorder
+) -> None:
+    line = BadWay(recorder)
+    dies_in_the_memories(line, 1_000_000, lambda: None)
+
+    def reopen() -> Target:
+        if not line.was_closed:
+            raise TargetError("uart: another program has it open; close that first")
+        return BadWay(recorder)
+
+    report = pull(line, tmp_path / "x.ff", wait_s=0.3, reopen=reopen)
+    assert report.complete
+    assert_exact(report.path, recorder)
+
+
 def test_a_disk_that_fills_during_the_pull_costs_nothing_of_the_recording(
     tmp_path: Path, recorder: FakeRecorder, monkeypatch: pytest.MonkeyPatch
 ) -> None:
