@@ -10,11 +10,13 @@ from typing import Any, Self
 
 from freezeframe.capture.card.device import CardDevice, open_any, split_card
 from freezeframe.capture.card.trigger_steps import StepTrigger, TapTerm, first_then
-from freezeframe.capture.custody.giving_up import arm_over
+from freezeframe.capture.custody.giving_up import Armed, arm_over
+from freezeframe.capture.custody.looped import loop_back
 from freezeframe.capture.errors import InputError, TargetError
 from freezeframe.capture.folder.card_folder import CardFolder, is_card_folder
 from freezeframe.capture.folder.history import act
 from freezeframe.capture.folder.reader import CaptureFolder
+from freezeframe.capture.recorder import provoke
 from freezeframe.capture.recorder.card_steps import (
     clear_step_trigger,
     has_steps,
@@ -163,6 +165,71 @@ class Card:
         if is_card_folder(report.path):
             return CardFolder.open(report.path)
         return CaptureFolder.open(report.path)
+
+    def traffic(
+        self,
+        device: str,
+        *,
+        on: bool = True,
+        flow: int = 0,
+        length_words: int = 64,
+        gap_cycles: int = 1000,
+        seed: int = 0,
+    ) -> None:
+        """Let a device send pattern packets, numbered from 0, or none any more.
+
+        Args:
+            length_words: of a packet, 0..512; gap_cycles: of the bus, between two.
+        Raises:
+            InputError: it is a card that a file describes, has no such flow, or a value does not fit.
+            TargetError: it does not take a write.
+        """
+        wanted = provoke.Traffic(flow, length_words, gap_cycles, seed)
+        provoke.set_traffic(self._provoked(device), wanted if on else None)
+
+    def inject(self, device: str, words: Sequence[int]) -> int:
+        """Send 64-bit words as one packet, as they stand; return how many were injected by now.
+
+        Raises:
+            InputError: as `traffic`; no words, or too many.
+            RecorderStateError: the device is held since it froze, or another program injects, too.
+            TargetError: it does not take the words.
+        """
+        return provoke.inject(self._provoked(device), words)
+
+    def rx_dma(self, device: str, *, on: bool) -> None:
+        """Start or stop the receive DMA of a device: stopped, it fills its FIFO and holds the sender back.
+
+        Raises:
+            InputError: as `traffic`.
+            TargetError: it does not take the write.
+        """
+        provoke.set_rx_dma(self._provoked(device), stopped=not on)
+
+    def loopback(self, device: str, *, on: bool, discard: bool = False) -> Armed | None:
+        """Let a device hear its own link, or its peer's again; recorders that were armed are armed again.
+
+        A recording across the restart of a link counts credits of two lives of it. A frozen one is evidence, and stays.
+
+        Args:
+            discard: what froze while the link restarted may be lost.
+        Returns:
+            what arming again has given up; None where not all were armed.
+        Raises:
+            InputError: as `traffic`.
+            RecorderStateError: a card froze while the link restarted, and that would be lost.
+            TargetError: it does not take the write.
+        """
+        return loop_back(self.devices, self._provoked(device), on=on, discard=discard)
+
+    def _provoked(self, name: str) -> Device:
+        device = self.device(name)
+        if not isinstance(device, Device):
+            raise InputError(
+                f"{self.target.url}: device {name} is of a card that a file describes; it has no registers to send "
+                "packets or to loop its link back"
+            )
+        return device
 
     def close(self) -> None:
         """Free the transport; closing twice is harmless."""

@@ -263,6 +263,21 @@ def segments(place: Path) -> list[Path]:
     return sorted(path for path in place.iterdir() if _NAME.fullmatch(path.name))
 
 
+def _files(place: Path) -> list[Path]:
+    """Return the segments of a journal, of which there must be one.
+
+    Raises:
+        CaptureFormatError: there is none; where there is nothing at all, that.
+    """
+    files = segments(place) if place.is_dir() else []
+    if not files:
+        what = f"is no recording (NAME{SUFFIX}): it has no segment {FIRST}"
+        raise CaptureFormatError(
+            f"{place}: {what if place.exists() else 'there is no such file or folder'}"
+        )
+    return files
+
+
 def read(place: Path) -> Iterator[Frame | Hole]:
     """Give the frames of a journal and what is missing between them; also of one that grows.
 
@@ -270,11 +285,7 @@ def read(place: Path) -> Iterator[Frame | Hole]:
         CaptureFormatError: the folder is no journal.
         OSError: a segment cannot be read.
     """
-    files = segments(place) if place.is_dir() else []
-    if not files:
-        raise CaptureFormatError(
-            f"{place}: is no recording (NAME{SUFFIX}): it has no segment {FIRST}"
-        )
+    files = _files(place)
     # Of a recording that begins with its first segment the first number is known.
     expected = 0 if files[0].name == FIRST else None
     for path in files:
@@ -309,11 +320,7 @@ def recover(place: Path, *, disk: Disk | None = None) -> Recovered:
         OSError: the disk is full or fails.
     """
     disk = disk or Disk()
-    files = segments(place) if place.is_dir() else []
-    if not files:
-        raise CaptureFormatError(
-            f"{place}: is no recording (NAME{SUFFIX}): it has no segment {FIRST}"
-        )
+    files = _files(place)
     total_B = sum(path.stat().st_size for path in files)
     number, cut_B = 0, 0
     for path in reversed(files):

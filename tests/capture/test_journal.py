@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -132,6 +133,16 @@ def test_a_folder_that_is_no_journal_is_refused(tmp_path: Path) -> None:
 @pytest.mark.parametrize("name", SCHEDULES)
 def test_nothing_acknowledged_is_lost(name: str) -> None:
     assert run(name, 12, seed=7) == []
+
+
+@pytest.mark.parametrize("verb", [lambda place: list(read(place)), recover])
+def test_what_is_not_there_and_what_is_no_recording_are_told_apart(
+    tmp_path: Path, verb: Callable[[Path], object]
+) -> None:
+    with pytest.raises(CaptureFormatError, match=r"x\.ffrec: there is no such file or folder"):
+        verb(tmp_path / "x.ffrec")
+    with pytest.raises(CaptureFormatError, match=r"is no recording .*no segment 00000001\.ffj"):
+        verb(tmp_path)
 
 
 def test_a_journal_needs_no_numbers_and_no_tables(tmp_path: Path) -> None:

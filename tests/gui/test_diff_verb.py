@@ -70,3 +70,12 @@ def test_a_path_that_is_no_capture_is_refused_in_one_line(
     done = run_inside("diff", runs[0], str(tmp_path / "nothing.ff"))
     assert (done.code, done.out) == (2, "")
     assert len(done.err.splitlines()) == 1
+
+
+def test_a_capture_in_one_file_is_named_as_it_was_given(
+    runs: tuple[str, str], tmp_path: Path
+) -> None:
+    packed = tmp_path / "bad.ff.zip"
+    assert run_inside("bundle", runs[1], "-o", str(packed)).code == 0
+    lines = run_inside("diff", runs[1], str(packed)).out.splitlines()
+    assert lines[:2] == [f"A {runs[1]}", f"B {packed}"]

@@ -53,6 +53,22 @@ def test_the_interface_is_ten_lines_in_the_docs() -> None:
     assert len(code) <= 10
 
 
+def test_a_card_is_provoked_as_the_verbs_do_it() -> None:
+    with ff.connect("emu:?fault=none&seed=1") as card:
+        card.arm(discard=True)
+        armed = card.loopback("A", on=True, discard=True)
+        assert armed is not None and len(armed.generations) == 2
+        card.traffic("B", flow=1, length_words=8, gap_cycles=400, seed=7)
+        assert card.device("B").read("provoke.traffic_gap") == 400
+        card.traffic("B", on=False)
+        card.rx_dma("A", on=False)
+        assert card.device("A").read("provoke.rx_dma") & 1 == 1
+        before = card.device("A").read("provoke.inject_count")
+        assert card.inject("A", [0x0123_4567_89AB_CDEF]) == before + 1
+        with pytest.raises(InputError, match=r"length 513: a packet carries 0\.\.512 words"):
+            card.traffic("A", length_words=513)
+
+
 def test_importing_it_loads_neither_tables_nor_kernels() -> None:
     code = (
         "import sys, freezeframe as ff\n"

@@ -9,6 +9,7 @@ from freezeframe.analyzers.run_diff.compare import RunDiff, TapInRuns
 from freezeframe.analyzers.run_diff.statistics import RateChange, SampleChange
 from freezeframe.capture.folder import CaptureFolder
 from freezeframe.capture.folder.card_folder import CardFolder
+from freezeframe.capture.stand_ins import given
 from freezeframe.capture.time_text import format_ps
 from freezeframe.gui.cli.output import count_text, emit_json, table
 from freezeframe.gui.text import printable
@@ -21,7 +22,7 @@ def show_difference(
 ) -> bool:
     """Compare two runs and print what differs; return whether they differ beyond chance."""
     runs = diff(a, b)
-    names = tuple(printable(folder.path) for folder in (a, b))
+    names = tuple(printable(given(folder.path)) for folder in (a, b))
     if json:
         emit_json({"a": names[0], "b": names[1], **runs.to_json()})
     else:

@@ -7,6 +7,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from freezeframe.capture.custody.giving_up import Armed, arm_over
+from freezeframe.capture.custody.looped import loop_back
 from freezeframe.capture.recorder import provoke
 from freezeframe.capture.recorder.state import RecorderState, read_state
 from freezeframe.capture.registers.access import Device, device_of
@@ -43,18 +44,9 @@ def switch_traffic(
 def switch_loopback(
     target: str, name: str, log: Path | None, *, on: bool, discard: bool
 ) -> Armed | None:
-    """Switch the loop-back of a device; return what arming all devices again has given up, None where they were not.
-
-    A recording across the restart of a link counts credits of two lives of it. A frozen one is evidence, and stays.
-
-    Raises:
-        RecorderStateError: a card froze while the link restarted, and that would be lost.
-    """
+    """Switch the loop-back of a device, as `loop_back`."""
     with open_session(target, log) as devices:
-        device = device_of(devices, name)
-        armed = all(read_state(each).state == "armed" for each in devices)
-        provoke.set_loopback(device, on=on)
-        return arm_over(devices, by="loopback", discard=discard) if armed else None
+        return loop_back(devices, device_of(devices, name), on=on, discard=discard)
 
 
 def inject(target: str, name: str, log: Path | None, packet: Sequence[int]) -> int:
