@@ -31,7 +31,7 @@ NOW, LENGTH_B = "now", 8  # the file that holds the present input behind its len
 _MOST_KINDS, _MOST_CORPUS = 300, 1000  # of kinds of answer; in all
 _STRUCTURED = 0.55  # more than half, as not every input of the corpus can keep its structure
 _TIMES, _CUTS, _REPEATED, _OFTEN = (1, 1, 1, 2, 3, 8), (1, 2, 16, 256), (1, 8, 64, 512), (1, 2, 9)
-_TRACED = 16  # one in so many is watched line by line
+_TRACED, _SELDOM = 16, 256  # one in so many is watched line by line: after a new way, and at least
 _DIGITS = re.compile(r"0x[0-9a-fA-F]+|\d+|'[^']*'|\"[^\"]*\"")
 _NUMBERS = (
     0,
@@ -145,8 +145,9 @@ def attack(
 
     The present input is kept in ``place``, so that who dies of it leaves it.
 
-    An input joins the corpus when its answer is of a new kind, or, of one in `_TRACED`, when it takes a way through
-    the parser's own files that none took before. ``hung_s``: an input that has no answer for so long ends the process.
+    An input joins the corpus when its answer is of a new kind, or, of those that are watched, when it takes a way
+    through the parser's own files that none took before. ``hung_s``: an input that has no answer for so long ends the
+    process.
     """
     folder = place / parser.name
     folder.mkdir(parents=True, exist_ok=True)
@@ -161,6 +162,7 @@ def attack(
     with now.open("w+b") as file:
         file.truncate(LENGTH_B + MOST_B)
         kept_now = mmap.mmap(file.fileno(), 0)
+    every, traced_next = _TRACED, 0
     begun_s = _spent_s(parser)
     while tally.executions < executions and _spent_s(parser) - begun_s < cpu_s and not ended():
         number = tally.executions
@@ -191,7 +193,10 @@ def attack(
                 tally.crashes.append(f"{kept.name}: {crash}")
         kind = signature(outcome)
         new = kind not in seen and len(seen) < _MOST_KINDS
-        new = (number % _TRACED == 0 and ways.new(partial(fed, parser, data))) or new
+        if number >= traced_next:
+            found = ways.new(partial(fed, parser, data))
+            every = _TRACED if found else min(_SELDOM, 2 * every)
+            traced_next, new = number + every, new or found
         if new and len(corpus) < _MOST_CORPUS:
             seen.add(kind)
             corpus.append(data)
