@@ -28,6 +28,7 @@ from freezeframe.gui.cli.work.reproduction import (
 from freezeframe.gui.cli.work.reproduction_forth import EXPERIMENTS, QUANTITIES
 from freezeframe.gui.cli.work.reproduction_forth_curves import forth_figures
 from freezeframe.gui.cli.work.reproduction_iwarp import reproduce_iwarp
+from freezeframe.gui.cli.work.reproduction_ranges import free_parameters, ranges_text
 from freezeframe.gui.cli.work.reproduction_stages import (
     Bench,
     judge_row,
@@ -39,6 +40,7 @@ from freezeframe.gui.places import is_capture, refuse_evidence
 from freezeframe.gui.text import plural, printable
 
 _STAGES = {"sci": sci.ROWS, "end": end.ROWS, "acenic": acenic.ROWS}
+_FREE = {"sci": sci.FREE, "end": end.FREE, "acenic": acenic.FREE}
 _FIGURES = {"forth": ("forth-3", "forth-4"), "sci": ("sci-7", "sci-8"), "end": ("end-8", "end-9")}
 _PAPERS = ("forth", *_STAGES, "iwarp")
 
@@ -134,11 +136,14 @@ def _stages(name: str, *, show: bool, markdown: bool) -> tuple[dict[str, Any], b
         for done, row in enumerate(rows):
             update(done, len(rows), row.label)
             judged.append(judge_row(row, bench))
+        free = free_parameters(judged, _FREE[name])
     if show:
         print(rows_markdown(judged) if markdown else rows_text(judged))
+        print(f"\n{ranges_text(free)}")
     document = {
         "paper": name,
         "quantities": [one.to_json() for one in judged],
+        "free": [one._asdict() for one in free],
         "tally": tally(judged),
     }
     return document, all(one.agrees is not False for one in judged)

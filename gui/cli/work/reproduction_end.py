@@ -87,6 +87,9 @@ def _useful(bench: Bench, profile: str, offered: int) -> float:
     return 100 * bench.run(profile, offered_per_s=offered, messages=20_000).messages_per_s / best
 
 
+FREE: dict[str, float | str] = {"split": _SPLIT, "M_o_us": "cim250-fast"}
+"""Parameters of the fits: their values, or the profile that has them."""
+
 ROWS: tuple[Row, ...] = (
     *(
         Row(f"equation-2-{size}", f"fig. 8, depth 1: equation (2), {size:,} B", (equation_2(size),) * 2, "us", "emerges",

@@ -14,7 +14,9 @@ from freezeframe.gui.cli.work.reproduction_stages import Bench, Row
 
 _CYCLE_NS = 30
 _STREAM: dict[str, Any] = {"flow.writes.outstanding": 64, "size_B": 64}
-_CYCLES = ("epu_cycles", "control_cycles")
+FREE: dict[str, float | str] = {"epu_cycles": "pci-sci", "control_cycles": "pci-sci"}
+"""Parameters of the fit: their values, or the profile that has them."""
+_CYCLES = tuple(FREE)
 
 
 def _latency_us(bench: Bench, **settings: Any) -> float:

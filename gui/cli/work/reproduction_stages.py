@@ -22,16 +22,25 @@ TOLERANCE, ABOUT = 0.05, 0.10
 
 @dataclass
 class Bench:
-    """Runs profiles, each once; ``settings`` are laid over every run, to see what moves."""
+    """Runs profiles, each once; ``settings`` are laid over every run, to see what moves.
+
+    ``only``: of a parameter, the value that a run has to have for its setting to be laid over it.
+    """
 
     settings: Mapping[str, Any] = field(default_factory=dict)
+    only: Mapping[str, Any] = field(default_factory=dict)
     _runs: dict[str, Outcome] = field(default_factory=dict)
 
     def run(self, profile: str, **settings: Any) -> Outcome:
         """Return the run of a profile with parameters set."""
         described = load_adapter(profile)
         known = described.file.said.get("parameter", {})
-        laid = {key: value for key, value in self.settings.items() if key in known}
+        laid = {
+            key: value
+            for key, value in self.settings.items()
+            if key in known
+            and self.only.get(key, settings.get(key, known[key])) == settings.get(key, known[key])
+        }
         whole = {**settings, **laid}
         key = f"{profile} {sorted(whole.items())}"
         if key not in self._runs:
