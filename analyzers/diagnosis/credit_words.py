@@ -25,9 +25,10 @@ import numpy.typing as npt
 
 from freezeframe.analyzers.contract import Evidence, Finding, Ground, Row
 from freezeframe.analyzers.credits.ledger import FlowAccount, freed_of
+from freezeframe.analyzers.diagnosis.overflow import fifo_levels
 from freezeframe.analyzers.diagnosis.withheld import withheld_credits
 from freezeframe.analyzers.evidence import amount, cause_evidence
-from freezeframe.analyzers.facts import RECEIVER_FIFO, Facts
+from freezeframe.analyzers.facts import Facts
 from freezeframe.analyzers.streams import EventLog
 from freezeframe.capture.card.roles import EVENT_LOG
 from freezeframe.capture.registers.layouts import STATE_VALUE_NEW_MASK, MachineState
@@ -339,32 +340,11 @@ def _waits(facts: Facts, account: FlowAccount) -> list[_Wait]:
     if log is None:
         return []
     begins = log.select("PRESSURE", "begin", flow=account.flow)
-    levels = _levels(facts, account, log.t_ps[begins])
+    levels = fifo_levels(facts, account.sender, account.receiver, log.t_ps[begins])
     return [
         _Wait(int(at), int(log.t_ps[at]), level)
         for at, level in zip(begins.tolist(), levels, strict=True)
     ]
-
-
-def _levels(facts: Facts, account: FlowAccount, t_ps: npt.NDArray[np.int64]) -> list[int | None]:
-    """Return the words in the receiver's FIFO at some times: entered and not left, by its two taps."""
-    diff = facts.diff(account.sender, account.receiver, RECEIVER_FIFO)
-    if diff is None or not len(diff.down) or diff.up.breaks or diff.down.breaks:
-        return [None] * len(t_ps)
-    # Where each word that left had entered.
-    entered = np.full(len(diff.down), -1, np.int64)
-    for pair in diff.pairs:
-        if pair.compared and pair.in_place:
-            count = np.arange(pair.compared)
-            places = pair.down.start + pair.down_skip + count
-            entered[places] = pair.up.start + pair.up_skip + count
-    levels: list[int | None] = []
-    for at in t_ps.tolist():
-        arrived = int(np.searchsorted(diff.up.t_ps, at, side="right"))
-        left = int(np.searchsorted(diff.down.t_ps, at, side="right")) - 1
-        known = left >= 0 and entered[left] >= 0
-        levels.append(arrived - int(entered[left]) - 1 if known else None)
-    return levels
 
 
 def _finding(

@@ -10,13 +10,14 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from freezeframe.analyzers.card.claims import NONE_KNOWN
-from freezeframe.analyzers.contract import UNDETERMINED, Evidence, Finding
+from freezeframe.analyzers.contract import UNDETERMINED, Evidence, Finding, Ground
 from freezeframe.analyzers.credits.ledger import described_flows
 from freezeframe.analyzers.diagnosis.clock_drift import drifts
 from freezeframe.analyzers.diagnosis.link_damage import LinkDamage
 from freezeframe.analyzers.diagnosis.overflow import (
     Sending,
     overflow_evidence,
+    overflowed_at,
     sender_rows,
     suffered,
 )
@@ -156,6 +157,9 @@ def _overflows(facts: Facts, sendings: Sequence[Sending]) -> Iterator[Finding]:
                 Evidence(text, sender, facts.view.roles.tx.exit, sender_rows(facts, account)),
                 *evidence,
             )
+        elif (held := overflowed_at(facts, sender, receiver)) is not None:
+            yield _too_shallow(facts, sender, receiver, held, evidence)
+            continue
         elif facts.view.device(sender) is None:
             text = (
                 f"{receiver}'s incoming FIFO overflowed; which of the reasons it was, only the "
@@ -181,6 +185,27 @@ def _overflows(facts: Facts, sendings: Sequence[Sending]) -> Iterator[Finding]:
             candidates=candidates,
             evidence=evidence,
         )
+
+
+def _too_shallow(
+    facts: Facts, sender: str, receiver: str, held: int, evidence: tuple[Evidence, ...]
+) -> Finding:
+    capture = facts.view.device(receiver)
+    depth = capture.identity.rx_fifo if capture is not None else None
+    t_ps, unc_ps = facts.caused(receiver)
+    return Finding(
+        NONE_KNOWN,
+        f"{receiver}'s incoming FIFO overflowed with {amount(held, 'word')} in it at most, by its two taps, where it "
+        f"holds {depth}: it is shallower than its register says, or takes itself for full too early. {sender} did not "
+        "send too much.",
+        receiver,
+        direction=f"{sender}->{receiver}",
+        t_ps=t_ps,
+        t_uncertainty_ps=unc_ps,
+        evidence=evidence,
+        ground=Ground.COMPARED,
+        falsifier=f"It would be wrong if words had left the FIFO that {receiver}'s taps did not record.",
+    )
 
 
 def _differences(facts: Facts, damages: Sequence[LinkDamage]) -> Iterator[Finding]:

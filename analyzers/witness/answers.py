@@ -12,6 +12,7 @@ from itertools import islice
 from freezeframe.analyzers.card.claims import LAW_BROKEN, NONE_KNOWN, RECORDER_SUSPECT
 from freezeframe.analyzers.conservation.analysis_code import Checked
 from freezeframe.analyzers.contract import UNDETERMINED, Evidence, Finding, Ground, Says, Witness
+from freezeframe.analyzers.evidence import amount
 from freezeframe.analyzers.witness.case import Case
 from freezeframe.analyzers.witness.declared import shipped
 from freezeframe.analyzers.witness.gate import judged
@@ -65,14 +66,15 @@ def law_broken(case: Case, broken: Sequence[Checked]) -> Finding:
     first = broken[0]
     ways = case.facts.view.roles.ways
     tap = next((way.exit for way in ways if f"frozen.{way.level}" in first.law.balance), None)
-    more = f" So are {len(broken) - 1} more." if len(broken) > 1 else ""
+    more = len(broken) - 1
+    also = f" {amount(more, 'more law')} {'is' if more == 1 else 'are'} broken." if more else ""
     if bits := lone_bits(case.facts.view, broken):
         told = " or ".join(text_of(bits)[:_SHOWN_BITS])
-        more += f" Or a register is wrong, and no other law says which: {told}, were it another, would mend it."
+        also += f" Or a register is wrong, and no other law says which: {told}, were it another, would mend it."
     return Finding(
         LAW_BROKEN,
         f"{first.subject.text}: {first.law.name} is broken, and nothing that was found explains it: {first.law.text} "
-        f"{first.why}.{more}",
+        f"{first.why}.{also}",
         device=first.subject.device,
         tap=tap,
         direction=f"{first.subject.device}->{first.subject.peer}" if first.subject.peer else None,

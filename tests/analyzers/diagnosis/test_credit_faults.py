@@ -257,7 +257,8 @@ def sending(first_sent: int, sizes: list[int], free: list[int | None], **kwargs:
     """Return a pair whose A sent packets of ``sizes`` words on flow 1, from a count of sent words.
 
     ``free``: for each packet the free space when it started after a wait, None when A did not wait.
-    With limit 1024 that fixes the credits, which are logged just before each of those starts.
+    With limit 1024 that fixes the credits, which are logged just before each of those starts. B's FIFO is as full as
+    it can be: of all that came only the first packet left it.
     """
     pair = Pair(causes=OVERFLOW)
     sent = [pair.send(flow=1, length=size - 3) for size in sizes]
@@ -278,6 +279,8 @@ def sending(first_sent: int, sizes: list[int], free: list[int | None], **kwargs:
     pair.account("A", 1, sent=count % MODULUS, credited=credited, limit=1024)
     pair.account("A", 1, received=0, freed=0, reported=0)
     pair.counter("B", "rx_fifo_overflows", 12)
+    for crossing in sent[1:]:
+        crossing.rx_deq.clear()
     return pair
 
 
@@ -323,6 +326,21 @@ def test_an_overflow_within_the_limit_is_not_blamed_on_the_wrap(explained: Expla
     pair = sending(7000, sizes, [310] * 8)
     fitting = candidates(explained(pair).findings)
     assert fitting == ("header-miscounted", "credit-too-optimistic")
+
+
+@pytest.mark.parametrize("ends", ["AB", "B"])
+def test_a_fifo_that_overflows_far_below_its_depth_is_not_the_senders_fault(
+    explained: Explain, ends: str
+) -> None:
+    pair = sending(3000, [300] * 8, [310] * 8)
+    for crossing in pair.crossings[:6]:
+        crossing.rx_deq.extend(crossing.rx_enq[len(crossing.rx_deq) :])
+    finding = only(explained(pair, ends).findings)
+    assert (finding.diagnosis, finding.device) == ("none-of-the-known", "B")
+    assert (
+        "overflowed with 600 words in it at most, by its two taps, where it holds 2048"
+        in finding.text
+    )
 
 
 def test_a_limit_above_the_receivers_fifo_is_a_start_up_credit_too_large(
