@@ -264,7 +264,7 @@ def rank(case: Case, off: Collection[str] = ()) -> tuple[list[Finding], list[Sta
     apart = [each for each in told_apart(view) if not any(each.device == name for name, _ in upset)]
     if not upset and not apart:
         return _ranked(case, off, unsure)
-    right = case.with_registers({each.register: each.mask for each in apart})
+    right = case.with_registers({each.register: each.mask for each in apart if not each.other})
     rest, slow = _ranked(right.without(upset) if upset else right, off, [] if upset else unsure)
     told = (apart_finding(view, each) for each in apart)
     named = sorted([*upset.values(), *told, *in_whole(view, rest)], key=_order)

@@ -292,7 +292,13 @@ def _judge(rows: Sequence[LogRow], end_cycle: int | None, *, from_enabled: bool 
             # with the enabling may be counted there already.
             more = row.value - rows[0].value
             waits = not from_enabled or since_then <= more <= completions
-            if due is not None and row.cycle - due.cycle > allowed and waits:
+            # A line that is raised for nothing but what was due is late at most, or its time is wrong.
+            other = (
+                any(note is not due and note.cycle >= due.cycle for note in newest_notes.values())
+                if due
+                else False
+            )
+            if due is not None and other and row.cycle - due.cycle > allowed and waits:
                 lost.append(Lost(due, row))
             pending = row if pending is None else pending
             due, line_is_open = None, False

@@ -16,7 +16,7 @@ import numpy as np
 from freezeframe.analyzers.card.claims import RECORDER_SUSPECT
 from freezeframe.analyzers.contract import Evidence, Finding, Ground, Says, Witness
 from freezeframe.analyzers.evidence import amount
-from freezeframe.analyzers.streams import EventLog, Stream
+from freezeframe.analyzers.streams import EventLog, Packet, Stream
 from freezeframe.analyzers.view import ON_ITS_WAY, CaptureView, ahead_of_counts
 from freezeframe.analyzers.witness.registers import Register
 from freezeframe.capture.card.roles import EVENT_LOG
@@ -28,6 +28,7 @@ _LATE_CYCLES = (
     32,
 )  # of the two clocks, from the last record of the memories to the freeze; 8 are usual
 _SAME_CYCLES = 8
+_CHAINED_CYCLES = 14  # a record dates the next one by its step up to so many
 _CHECKS = ("bad-header", "bad-payload", "bad-length")
 _CHECKED_PS = 1_500_000  # before a cause: its check was of a packet that crossed then
 _LEAST_PACKET = 3
@@ -43,12 +44,16 @@ _LAST = 3  # bus cycles from the log's last record to the freeze, where it was t
 
 @dataclass(frozen=True, slots=True)
 class Apart:
-    """A register that is not as the other tells. ``right``: what it may be."""
+    """A register that is not as the other tells. ``right``: what it may be.
+
+    ``other``: a record of a memory that may be wrong instead, in words; then which of the two is not known.
+    """
 
     register: Register
     value: int
     right: tuple[int, ...]
     why: str
+    other: str = ""
 
     @property
     def device(self) -> str:
@@ -96,6 +101,8 @@ def apart_finding(view: CaptureView, apart: Apart) -> Finding:
     if apart.bits:
         several = " or ".join(str(bit) for bit in apart.bits)
         text += f"Were bit {several} of it another, the two would agree. "
+    if apart.other:
+        text += f"Or {apart.other} is wrong by as much, and nothing else dates it. "
     text += "What tells it is suspect, not the card."
     row = view.register_row(
         device, register, *indices, expected=apart.right[0] if apart.right else None
@@ -109,7 +116,7 @@ def apart_finding(view: CaptureView, apart: Apart) -> Finding:
                 f"{device}'s {apart.label} is {apart.value}, and {apart.why}.", device, rows=(row,)
             ),
         ),
-        ground=Ground.COMPARED,
+        ground=Ground.ELIMINATED if apart.other else Ground.COMPARED,
         witnesses=(Witness(Says.FOR, apart.why, name="registers"),),
         falsifier="It would be wrong if what else tells it agreed.",
     )
@@ -119,16 +126,28 @@ def _freeze_cycle(view: CaptureView, device: DeviceCapture) -> Iterator[Apart]:
     """Yield a card's cycle of the freeze where its memories were closed at another time, or its sampler stopped."""
     frozen = device.registers.value64("frozen.freeze_cycle_")
     low = view.value(device.name, "frozen.freeze_cycle_lo")
-    last = None if frozen is None else _closed_cycle(view, device, frozen)
+    last = None if frozen is None else _closed_cycles(view, device, frozen)
     if frozen is None or low is None or last is None:
         return
-    closed, unc, whole = last
+    ends, unc, whole = last
+    closed = ends[0][0]
     slack = _LATE_CYCLES[0] + unc
     sampled = _sampled(view, device)
-    early = frozen < closed - slack * whole
-    late = frozen > closed + slack
-    if not early and not (late and (whole or frozen not in (sampled or range(frozen, frozen + 1)))):
-        return  # a memory of which the time is not known may have closed later
+    early = frozen < closed - slack
+    late = frozen > closed + slack and (
+        whole or frozen not in (sampled or range(frozen, frozen + 1))
+    )
+    if not (early or late):
+        return
+    # Where nothing but its closing record dates the last memory, another memory or the sampler must say the same.
+    sure = (
+        _dated_twice(view, device, ends[0][1])
+        or (
+            len(ends) > 1
+            and (ends[0][0] - ends[1][0] <= slack if late else frozen < ends[1][0] - slack)
+        )
+        or (sampled is not None and frozen not in sampled)
+    )
     offs = {bit: abs((frozen ^ 1 << bit) - closed) for bit in range(32)}
     near = min(offs.values())
     right = tuple(low ^ 1 << bit for bit, off in offs.items() if off <= near + _SAME_CYCLES)
@@ -139,30 +158,46 @@ def _freeze_cycle(view: CaptureView, device: DeviceCapture) -> Iterator[Apart]:
             low,
             right,
             f"the last of its memories was closed {cycles}",
+            "" if sure else f"the closing record of {device.name}.{ends[0][1]}",
         )
 
 
-def _closed_cycle(
+def _closed_cycles(
     view: CaptureView, device: DeviceCapture, frozen: int
-) -> tuple[int, int, bool] | None:
-    """Return the bus cycle in which the last of a card's memories was closed, how uncertain it is, if all are known.
+) -> tuple[list[tuple[int, str]], int, bool] | None:
+    """Return the bus cycles in which a card's memories were closed, the last first, how uncertain, if all are known.
 
     Memories without a record, and those of a clock whose times are not tied to the card's bus, are left out.
     """
     last = {name: view.last_times.get(f"{device.name}.{name}") for name in device.memories}
     of_bus = [
-        each[0] for name, each in last.items() if each and device.roles.domain_of[name] == _BUS
+        (each[0], name)
+        for name, each in last.items()
+        if each and device.roles.domain_of[name] == _BUS
     ]
     if not of_bus:
         return None
     if any(each is None or each[2] < 0 for each in last.values()):
-        return max(of_bus), 0, False
-    ends = [each for each in last.values() if each is not None]
+        return sorted(of_bus, reverse=True), 0, False
+    ends = {name: each for name, each in last.items() if each is not None}
     cycle_ps = max(1, view.cycles_ps(device.name, bus=1))
     at = int(view.trace.timebase.times_ps(device.name, _BUS, np.array([frozen]))[0][0])
-    before_ps = at - max(t_ps for _, t_ps, _ in ends)
-    unc_ps = max(unc for _, _, unc in ends) + view.cycles_ps(device.name, link=_LATE_CYCLES[1])
-    return frozen - round(before_ps / cycle_ps), -(-unc_ps // cycle_ps), True
+    closed = [(frozen - round((at - t_ps) / cycle_ps), name) for name, (_, t_ps, _) in ends.items()]
+    unc_ps = max(unc for _, _, unc in ends.values()) + view.cycles_ps(
+        device.name, link=_LATE_CYCLES[1]
+    )
+    return sorted(closed, reverse=True), -(-unc_ps // cycle_ps), True
+
+
+def _dated_twice(view: CaptureView, device: DeviceCapture, memory: str) -> bool:
+    """Tell whether the last records of a memory are dated from its closing and from the record of the time before."""
+    source, events = f"{device.name}.{memory}", view.trace.events
+    times = events["cycle"][(events["source"] == source) & (events["kind"] == Kind.TIME.name)]
+    held = view.logs.get(device.name) if memory == EVENT_LOG else view.stream(device.name, memory)
+    if len(times) < 2 or held is None:
+        return False
+    since = held.cycle[held.cycle > int(times.iloc[-2])]
+    return len(since) > 0 and int(since[0]) - int(times.iloc[-2]) <= _CHAINED_CYCLES
 
 
 def _sampled(view: CaptureView, device: DeviceCapture) -> range | None:
@@ -220,12 +255,11 @@ def _was_right(view: CaptureView, device: DeviceCapture, means: str) -> bool:
         return False
     t_ps, unc_ps = view.trace.timebase.times_ps(device.name, "bus", np.array([cycle]))
     at, unc = int(t_ps[0]), int(unc_ps[0])
-    near = [
-        packet
-        for packet in entered.packets
-        if int(entered.t_ps[packet.start]) <= at + unc
-        and int(entered.t_ps[packet.end - 1]) >= at - unc - _CHECKED_PS
-    ]
+    near = _near(entered, at, unc)
+    # Some cards check a packet as it leaves the FIFO, where it may be long after it came.
+    left = view.stream(device.name, view.roles.rx.exit)
+    if left is None or any(p.cut_start or p.cut_end for p in _near(left, at, unc)):
+        return False
     if unc < 0 or any(packet.cut_start for packet in near):
         return False
     if not near:  # none crossed, where the memory was recording
@@ -239,6 +273,16 @@ def _was_right(view: CaptureView, device: DeviceCapture, means: str) -> bool:
         p for p in near if p.has_tail and int(entered.t_ps[p.end - 1]) <= at + unc + _CHECKED_PS
     ]
     return bool(checked) and not any(packet.bad for packet in checked)
+
+
+def _near(stream: Stream, at_ps: int, unc_ps: int) -> list[Packet]:
+    """Return the packets that crossed a tap shortly before a time."""
+    return [
+        packet
+        for packet in stream.packets
+        if int(stream.t_ps[packet.start]) <= at_ps + unc_ps
+        and int(stream.t_ps[packet.end - 1]) >= at_ps - unc_ps - _CHECKED_PS
+    ]
 
 
 def _in_order(stream: Stream) -> bool:
