@@ -305,9 +305,10 @@ def _following(starts: list[int], t_ps: int, ends: bool, crossing_ps: int) -> in
 def _credits_at(taken: CreditTimes, at: int, t_ps: int, ends: bool, crossing_ps: int) -> list[int]:
     """Return the credits that may have been the last at a PRESSURE event, by number."""
     if ends:
-        # A credit ends the pressure; it is logged in the same cycle, or just before or after.
+        # A credit ends the pressure; it is logged in the same cycle, or just before or after, and so may the next be.
         last = int(np.searchsorted(taken.t_ps, t_ps + crossing_ps, side="right")) - 1
-        return [last] if last >= 0 else []
+        first = int(np.searchsorted(taken.t_ps, t_ps - crossing_ps))
+        return [*range(max(0, min(first, last)), last + 1)]
     last = int(np.searchsorted(taken.positions, at)) - 1
     credits = [last] if last >= 0 else []
     if last + 1 < len(taken) and int(taken.t_ps[last + 1]) - t_ps <= crossing_ps:

@@ -192,6 +192,13 @@ def test_a_lost_interrupt_is_seen_when_the_next_completion_comes_two_cycles_late
     assert told([irq(0, "enabled", 1), irq(3 + delay, "raised", 1)]).lost == ()
 
 
+def test_a_line_raised_late_for_nothing_but_the_completion_that_was_due_lost_nothing() -> None:
+    rows = [irq(0, "enabled"), note(100), irq(108, "raised", 1), irq(300, "masked", 1)]
+    assert told(rows).lost == ()
+    rows = [irq(0, "enabled"), note(100), note(900), irq(900, "raised", 2)]
+    assert [one.cause.cycle for one in told(rows).lost] == [100]
+
+
 @pytest.mark.parametrize(
     ("enabled", "raised"), [(128, 1), (1, 1)], ids=["never so many", "one bit"]
 )

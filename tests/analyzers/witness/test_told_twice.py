@@ -6,8 +6,9 @@ from pathlib import Path
 
 import pytest
 
+from freezeframe.analyzers.witness.told_twice import apart_finding, told_apart
 from tests.analyzers.bench_pair import Pair
-from tests.analyzers.conftest import Explain
+from tests.analyzers.conftest import Explain, View
 from tests.analyzers.witness.test_witnesses import QUIET, balanced, quiet
 
 
@@ -27,6 +28,31 @@ def test_a_cycle_of_the_freeze_that_the_memories_contradict(
     suspected(explained, pair, "B", "cycles before that. Were bit 17 of it another")
 
 
+@pytest.mark.parametrize(("later", "other"), [(1, "the closing record of B.rx_deq"), (2, "")])
+def test_a_cycle_of_the_freeze_against_one_closing_record_is_a_set_of_both(
+    viewed: View, later: int, other: str
+) -> None:
+    """Of a memory with one burst nothing but its closing record says when that was; two memories say it together."""
+    pair = Pair(causes=QUIET)
+    pair.set("B", "ctl.generation", value=1)
+    pair.send(flow=2, length=20)
+    pair.set("B", "frozen.freeze_cycle_lo", value=6202 ^ 1 << 11)
+    view = viewed(pair)
+    last = [f"B.{name}" for name in ("rx_deq", "event_log")[:later]]
+    # All closed with the freeze; move what is not to have closed last back by 3,000 bus cycles.
+    view.__dict__["last_times"] = {
+        source: (cycle, t_ps, unc_ps)
+        if source in last
+        else (cycle - 3000, t_ps - 30_000_000, unc_ps)
+        for source, (cycle, t_ps, unc_ps) in view.last_times.items()
+    }
+    (apart,) = [each for each in told_apart(view) if each.register[1] == "frozen.freeze_cycle_lo"]
+    assert (apart.device, apart.bits, apart.other) == ("B", (11,), other)
+    finding = apart_finding(view, apart)
+    assert finding.diagnosis == "recorder-suspect"
+    assert ("Or the closing record of B.rx_deq is wrong by as much" in finding.text) is bool(other)
+
+
 def test_a_cause_whose_counter_stands_at_0(explained: Explain) -> None:
     pair, _ = quiet()
     pair.causes = {"A": ["host"], "B": ["pay-crc"]}
@@ -43,6 +69,21 @@ def test_a_cause_that_came_when_every_packet_was_right(explained: Explain) -> No
     end_ps = pair.times[number, "rx_enq"] + len(hit.rx_enq) * 12_800
     pair.cause_cycle["B"] = end_ps // 10_000 + 2
     suspected(explained, pair, "B", "every packet that crossed when pay-crc came is right")
+
+
+def test_a_cause_that_may_be_of_a_packet_that_left_the_fifo_long_after_it_came_is_no_upset(
+    explained: Explain,
+) -> None:
+    pair, hit = quiet(errors=1)
+    pair.causes = {"A": ["host"], "B": ["pay-crc"]}
+    hit.lag_ps += 3_000_000
+    pair.write_times()
+    number = pair.crossings.index(hit)
+    del hit.rx_deq[:-1]  # of it only the last word is recorded there
+    end_ps = pair.times[number, "rx_enq"] + len(hit.rx_enq) * 12_800
+    pair.cause_cycle["B"] = end_ps // 10_000 + 2
+    said = " ".join(finding.text for finding in explained(pair).findings)
+    assert "every packet that crossed when pay-crc came" not in said
 
 
 def test_a_count_of_damaged_packets_without_any_and_without_the_cause(explained: Explain) -> None:
