@@ -25,7 +25,7 @@ import numpy.typing as npt
 
 from freezeframe.analyzers.contract import Evidence, Finding, Ground, Row
 from freezeframe.analyzers.credits.ledger import FlowAccount, freed_of
-from freezeframe.analyzers.diagnosis.overflow import fifo_levels
+from freezeframe.analyzers.diagnosis.fill import fifo_levels
 from freezeframe.analyzers.diagnosis.withheld import withheld_credits
 from freezeframe.analyzers.evidence import amount, cause_evidence
 from freezeframe.analyzers.facts import Facts

@@ -25,7 +25,6 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 
 from freezeframe.analyzers.contract import Evidence, Finding, Ground, Row
 from freezeframe.analyzers.credits.flow_history import (
@@ -35,11 +34,11 @@ from freezeframe.analyzers.credits.flow_history import (
     flow_history,
 )
 from freezeframe.analyzers.credits.ledger import FlowAccount, described_packets
+from freezeframe.analyzers.diagnosis.fill import outstanding_in_whole
 from freezeframe.analyzers.evidence import amount, cause_evidence
-from freezeframe.analyzers.facts import RECEIVER_FIFO, Facts, covers
+from freezeframe.analyzers.facts import Facts, covers
 from freezeframe.capture.registers.layouts import Kind
 
-_NEAR_FULL = 64  # words: what two clocks and a full flag that is early may make of a full FIFO
 _MOST_PACKET_WORDS = 515  # 512 payload words, two HEAD words, TAIL
 
 
@@ -163,48 +162,6 @@ def share(facts: Facts, account: FlowAccount) -> int | None:
 def sender_rows(facts: Facts, account: FlowAccount) -> tuple[Row, ...]:
     """Return the sender's books of a flow at freeze."""
     return facts.view.register_rows(account.sender, _BOOKS, account.flow)
-
-
-def fifo_levels(
-    facts: Facts, sender: str, receiver: str, t_ps: npt.NDArray[np.int64]
-) -> list[int | None]:
-    """Return the words in the receiver's FIFO at ``(n,)`` times: entered and not left, by its two taps."""
-    diff = facts.diff(sender, receiver, RECEIVER_FIFO)
-    if diff is None or not len(diff.down) or diff.up.breaks or diff.down.breaks:
-        return [None] * len(t_ps)
-    # Where each word that left had entered.
-    entered = np.full(len(diff.down), -1, np.int64)
-    for pair in diff.pairs:
-        if pair.compared and pair.in_place:
-            count = np.arange(pair.compared)
-            places = pair.down.start + pair.down_skip + count
-            entered[places] = pair.up.start + pair.up_skip + count
-    levels: list[int | None] = []
-    for at in t_ps.tolist():
-        arrived = int(np.searchsorted(diff.up.t_ps, at, side="right"))
-        left = int(np.searchsorted(diff.down.t_ps, at, side="right")) - 1
-        known = left >= 0 and entered[left] >= 0
-        levels.append(arrived - int(entered[left]) - 1 if known else None)
-    return levels
-
-
-def overflowed_at(facts: Facts, sender: str, receiver: str) -> int | None:
-    """Return how many words the receiver's FIFO held when it overflowed, where that is far fewer than it holds.
-
-    Words that it lost are among those that entered, so that it may have held fewer.
-    """
-    capture, (t_ps, unc_ps) = facts.view.device(receiver), facts.caused(receiver)
-    roles = facts.view.roles
-    if capture is None or t_ps is None or unc_ps is None:
-        return None
-    if roles.cause("overflow", roles.rx.entry) not in facts.view.causes(receiver):
-        return None
-    around_ps = np.array([t_ps - unc_ps, t_ps, t_ps + unc_ps], np.int64)
-    levels = fifo_levels(facts, sender, receiver, around_ps)
-    if None in levels:
-        return None
-    most = max(level for level in levels if level is not None)
-    return most if most + _NEAR_FULL < capture.identity.rx_fifo else None
 
 
 def overflow_evidence(facts: Facts, receiver: str) -> tuple[Evidence, ...]:
@@ -397,7 +354,8 @@ def _from_bank(facts: Facts, sending: Sending) -> Finding | None:
     outstanding, limit = account.outstanding, account.limit
     if outstanding is None or limit is None or outstanding <= limit:
         return None
-    if outstanding > (account.modulus or 0) // 2:
+    far = outstanding > (account.modulus or 0) // 2
+    if far and outstanding_in_whole(facts, account) != outstanding:
         return None  # less than nothing: it was credited more than it sent
     words_sent = facts.view.value(account.sender, "frozen_flow.words_sent", account.flow)
     modulus, credited = account.modulus or 0, account.credited or 0
@@ -407,7 +365,7 @@ def _from_bank(facts: Facts, sending: Sending) -> Finding | None:
     ground = Ground.ELIMINATED
     if not across or bound is None or outstanding - limit < bound:
         # A constant excess could be as large, but would hardly show for the first time just where the counts wrap.
-        if words_sent >= 2 * modulus or not (across or credited < limit):
+        if far or words_sent >= 2 * modulus or not (across or credited < limit):
             return None
         ground = Ground.LITTLE
     return Finding(

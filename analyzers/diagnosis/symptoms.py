@@ -13,11 +13,11 @@ from freezeframe.analyzers.card.claims import NONE_KNOWN
 from freezeframe.analyzers.contract import UNDETERMINED, Evidence, Finding, Ground
 from freezeframe.analyzers.credits.ledger import described_flows
 from freezeframe.analyzers.diagnosis.clock_drift import drifts
+from freezeframe.analyzers.diagnosis.fill import overflowed_at
 from freezeframe.analyzers.diagnosis.link_damage import LinkDamage
 from freezeframe.analyzers.diagnosis.overflow import (
     Sending,
     overflow_evidence,
-    overflowed_at,
     sender_rows,
     suffered,
 )
