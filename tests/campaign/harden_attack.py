@@ -23,6 +23,7 @@ from pathlib import Path
 from types import CodeType, FrameType
 from typing import Any
 
+from tests.campaign import harden_oracles as oracles
 from tests.campaign.harden_parsers import ALLOWED, Parser
 
 MOST_B = 1 << 16
@@ -68,7 +69,10 @@ _WORDS = (
 
 @dataclass(slots=True)
 class Tally:
-    """What was done to a parser in all runs so far; ``crashes`` has the first of each kind."""
+    """What was done to a parser in all runs so far.
+
+    ``crashes`` has the first of each kind; ``compared``: how many inputs were held against an independent reader.
+    """
 
     executions: int = 0
     structured: int = 0
@@ -78,13 +82,14 @@ class Tally:
     crashes: list[str] = field(default_factory=list)
     most_MB: int = 0
     cpu_s: float = 0.0
+    compared: int = 0
 
     def __add__(self, more: Tally) -> Tally:
         crashes = self.crashes + more.crashes
         return Tally(
             self.executions + more.executions, self.structured + more.structured, self.refused + more.refused,
             self.slow + more.slow, self.crashed + more.crashed, crashes, max(self.most_MB, more.most_MB),
-            self.cpu_s + more.cpu_s,
+            self.cpu_s + more.cpu_s, self.compared + more.compared,
         )  # fmt: skip
 
 
@@ -162,6 +167,7 @@ def attack(
     with now.open("w+b") as file:
         file.truncate(LENGTH_B + MOST_B)
         kept_now = mmap.mmap(file.fileno(), 0)
+    before = oracles.compared
     every, traced_next = _TRACED, 0
     begun_s = _spent_s(parser)
     while tally.executions < executions and _spent_s(parser) - begun_s < cpu_s and not ended():
@@ -206,6 +212,7 @@ def attack(
     kept_now.close()
     now.unlink(missing_ok=True)
     tally.most_MB = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss >> 10
+    tally.compared = oracles.compared - before
     tally.cpu_s = round(_spent_s(parser) - begun_s, 3)
     return tally
 

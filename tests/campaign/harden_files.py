@@ -20,6 +20,7 @@ from typing import TypeVar
 from freezeframe.capture.files.choice import SourceChoice
 from freezeframe.capture.files.source import ReadSettings
 from freezeframe.capture.files.threshold import Threshold
+from tests.campaign import harden_oracles as oracles
 
 Mutate = Callable[[bytes], bytes]
 Value = TypeVar("Value")
@@ -242,16 +243,28 @@ _ANALOG = {"": Threshold(0.5, 0.25)}  # or nothing of an analog channel is read
 
 
 def samples(
-    name: str, format: str | None = None, *, most: int = 1 << 22
+    name: str,
+    format: str | None = None,
+    *,
+    most: int = 1 << 22,
+    values: oracles.Values | None = None,
 ) -> Callable[[bytes], object]:
-    """Return what reads a file's first channels; ``most``: samples, which files of times have many of."""
+    """Return what reads a file's first channels.
+
+    Args:
+        most: samples, which files of times have many of.
+        values: an independent reader, which must have read the same where it says something.
+    """
 
     def run(data: bytes) -> object:
         path = file_of(name, data)
         choice = SourceChoice(format=format)
         opened = choice.open(path, ReadSettings(max_samples=most, thresholds=_ANALOG))
         names = opened.header.channels[:8]
-        return len(list(opened.read(names))) if names else 0
+        pieces = list(opened.read(names)) if names else []
+        if pieces and values is not None:
+            oracles.hold(pieces, values(data, names))
+        return len(pieces)
 
     return run
 

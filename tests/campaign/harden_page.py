@@ -14,10 +14,11 @@ from tests.campaign.harden_parsers import PARSERS
 PAGE = Path(__file__).parents[2] / "docs/reliability.md"
 MARK = "<!-- broken input -->"
 _HEAD = (
-    "| parser | executions | structure-aware | refused | CPU s | corpus | branches | slow | crashes | left | most MB |",
-    "|---|---|---|---|---|---|---|---|---|---|---|",
+    "| parser | executions | structure-aware | refused | compared | CPU s | corpus | branches | slow | crashes | left "
+    "| most MB |",
+    "|---|---|---|---|---|---|---|---|---|---|---|---|",
 )
-_COLUMNS, _SUMMED = 11, (1, 2, 3, 4, 7, 8, 9)
+_COLUMNS, _SUMMED = 12, (1, 2, 3, 4, 5, 8, 9, 10)
 _MOST_S = 600.0  # for the corpus of a parser, or one input of it
 
 
@@ -116,7 +117,8 @@ def table(
     for name, tally in tallies.items():
         corpus, crashes = len(corpus_of(PARSERS[name], place)), len(tally.crashes)
         lines.append(
-            f"| {name} | {tally.executions:,} | {tally.structured:,} | {tally.refused:,} | {tally.cpu_s:,.0f} "
+            f"| {name} | {tally.executions:,} | {tally.structured:,} | {tally.refused:,} "
+            f"| {tally.compared:,} | {tally.cpu_s:,.0f} "
             f"| {corpus} | {covered[name]} | {tally.slow} | {crashes} | {len(left[name])} | {tally.most_MB} |"
         )
     return "\n".join([*lines, _sums(lines[2:])])
@@ -137,5 +139,5 @@ def _sums(rows: Sequence[str]) -> str:
     """Return the last row: the sums of what can be added up."""
     cells = [[cell.strip() for cell in row.strip("|").split("|")] for row in rows]
     sums = [sum(int(row[at].replace(",", "")) for row in cells) for at in _SUMMED]
-    done = "| all | {:,} | {:,} | {:,} | {:,} | | | {} | {} | {} | |"
+    done = "| all | {:,} | {:,} | {:,} | {:,} | {:,} | | | {} | {} | {} | |"
     return done.format(*sums)

@@ -15,6 +15,7 @@ from tests.campaign import harden_cards as cards
 from tests.campaign import harden_evidence as evidence
 from tests.campaign import harden_files as made
 from tests.campaign import harden_grammar as grammar
+from tests.campaign import harden_oracles as oracles
 from tests.campaign import harden_packets as packets
 from tests.campaign import harden_records as records
 from tests.campaign import harden_servers as servers
@@ -92,15 +93,15 @@ _PARSERS = (
     Parser("ff.zip", evidence.archive_seeds, evidence.archive_run, ("folder/one_file.py", "_zip_members.py",
            "folder/salvage.py"), made.in_archive, 40),
     Parser("http", _held(*texts.HTTP), servers.http, ("metrics/http.py",), grammar.request, 20),
-    _file("sr", made.SR, samples("x.sr"), "sigrok_sr sigrok_header _zip_members", made.in_archive),
+    _file("sr", made.SR, samples("x.sr", values=oracles.sr), "sigrok_sr sigrok_header _zip_members", made.in_archive),
     _file("vcd", (texts.VCD,), samples("x.vcd"), "vcd", texts.other_values),
     _file("csv", (texts.CSV,), samples("x.csv", most=_TIMES), "csv_table csv_sniff", texts.other_values),
     _file("litescope", made.LITESCOPE, samples("x.dump", "litescope"), "litescope", made.litescope),
     _file("saleae", made.SALEAE, samples("one.bin", most=_TIMES), "saleae", made.saleae),
-    _file("wav", made.WAV, samples("x.wav"), "wav levels", made.wav),
+    _file("wav", made.WAV, samples("x.wav", values=oracles.wav), "wav levels", made.wav),
     _file("isf", made.ISF, samples("x.isf"), "isf levels", made.isf),
-    _file("binary", (bytes(range(200)),), samples("x.bin", "binary:channels=9,rate=1000000"), "raw_binary",
-          grammar.whole_samples),
+    _file("binary", (bytes(range(200)),), samples("x.bin", "binary:channels=9,rate=1000000", values=oracles.binary),
+          "raw_binary", grammar.whole_samples),
     _file("fst", waves.FST, waves.run("x.fst"), "fst fst_sections wave_worker", waves.fst, waves.children_s),
     _file("ghw", waves.GHW, waves.run("x.ghw"), "fst wave_worker", waves.ghw, waves.children_s),
     Parser("manifest", evidence.manifest_seed, evidence.folder_run, ("folder/reader.py", "folder/raw_files.py"),
