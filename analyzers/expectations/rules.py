@@ -76,7 +76,7 @@ def read_rules(path: Path) -> Rules:
         said = tomllib.loads(raw.decode("utf-8"))
     except OSError as error:
         raise InputError(f"{path}: {error.strerror}") from None
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+    except (ValueError, RecursionError) as error:  # no TOML, no UTF-8, a number of 5,000 digits
         raise InputError(f"{path}: {error}") from None
     _refuse_unknown(f"{path}", said, ("decode", "expect"))
     blocks = said.get("expect", [])

@@ -120,7 +120,7 @@ def load_phase_tables(path: Path = _SHIPPED) -> Mapping[str, PhaseTable]:
         raw = tomllib.loads(path.read_text(encoding="utf-8"))
     except (OSError, UnicodeDecodeError) as error:
         raise InputError(f"{path}: cannot be read: {error}") from None
-    except tomllib.TOMLDecodeError as error:
+    except (ValueError, RecursionError) as error:  # also a number of 5,000 digits
         raise InputError(f"{path}: is not valid TOML: {error}") from None
     return {name: _table(path, name, table) for name, table in raw.items()}
 

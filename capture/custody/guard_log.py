@@ -178,6 +178,8 @@ class GuardLog:
 
 
 def _account(entry: dict[str, Any]) -> dict[str, Any] | None:
+    if not all(isinstance(entry.get(key), str | None) for key in ("capture", "when")):
+        return None
     try:
         return {
             **entry,
@@ -190,7 +192,19 @@ def _account(entry: dict[str, Any]) -> dict[str, Any] | None:
 
 
 def _explanation(document: dict[str, Any]) -> dict[str, Any] | None:
-    return document if isinstance(document.get("capture"), str) else None
+    """Return an explanation whose lists, as far as they are looked into, are of objects."""
+    findings = document.get("findings")
+    known = isinstance(document.get("capture"), str) and _objects(document.get("history"))
+    if not known or not _objects(findings):
+        return None
+    told = [each.get("evidence") for each in findings or ()]
+    rows = [row for each in told if _objects(each) for row in each or ()]
+    whole = all(map(_objects, told)) and all(_objects(row.get("rows")) for row in rows)
+    return document if whole else None
+
+
+def _objects(value: Any) -> bool:
+    return value is None or (isinstance(value, list) and all(isinstance(x, dict) for x in value))
 
 
 def _utc(t_ns: int) -> str:

@@ -231,7 +231,10 @@ def _differing(evidence: Iterable[dict[str, Any]]) -> list[int]:
             value, expected = row.get("value"), row.get("expected")
             if row.get("table") != "words" or not value or not expected or value == expected:
                 continue
-            change = int(value, 16) ^ int(expected, 16)
+            try:
+                change = int(value, 16) ^ int(expected, 16)
+            except (TypeError, ValueError):  # of no word
+                continue
             bits = [bit for bit in range(_WORD_BITS) if change >> bit & 1]
             return bits if len(bits) <= 2 else []
     return []
@@ -247,9 +250,14 @@ def _frozen(told: dict[str, Any]) -> str | None:
 
 def _history(path: Path) -> dict[str, Any]:
     try:
-        return {"history": json.loads((path / MANIFEST).read_bytes()).get("history")}
-    except (OSError, ValueError):
+        history = json.loads((path / MANIFEST).read_bytes())["history"]
+    except (OSError, ValueError, LookupError, TypeError, RecursionError):
         return {}
+    return {
+        "history": [act for act in history if isinstance(act, dict)]
+        if isinstance(history, list)
+        else None
+    }
 
 
 def _watched(directory: Path, stamps: Sequence[str]) -> tuple[str | None, str | None]:

@@ -210,9 +210,9 @@ def _traces(path: Path) -> list[_Trace]:
 
 
 def _trace(path: Path, stated: Any, fields: Sequence[str], volts: str) -> _Trace:
-    numbers = dict(zip(fields, map(float, stated["preamble"].split(",")), strict=True))
+    numbers = dict(zip(fields, map(float, str(stated["preamble"]).split(",")), strict=True))
     file = stated["file"]
-    if not isinstance(file, str) or Path(file).name != file:
+    if not isinstance(file, str) or Path(file).name != file or "\0" in file:
         raise ValueError(f"{file!r} is not the name of a file")
     points, spacing_s = numbers["points"], numbers["x_increment_s"]
     begin_s = numbers["x_origin_s"] - numbers["x_reference"] * spacing_s

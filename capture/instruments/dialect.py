@@ -153,7 +153,7 @@ def _parsed(where: str, text: str) -> Dialect:
             command.format(source="", sources="")
     except KeyError as error:
         raise InputError(f"{where}: no dialect: {error} is missing") from None
-    except (tomllib.TOMLDecodeError, TypeError, ValueError, IndexError, re.error) as error:
+    except (TypeError, ArithmeticError, ValueError, RecursionError, IndexError, re.error) as error:
         raise InputError(f"{where}: no dialect: {error}") from None
     unknown = [name for name in dialect.fields if name not in FIELDS]
     missing = [name for name in _NEEDED if name not in dialect.fields]

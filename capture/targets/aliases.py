@@ -34,7 +34,7 @@ def aliases() -> dict[str, str]:
         said = tomllib.loads(path.read_text(encoding="utf-8"))
     except FileNotFoundError:
         return {}
-    except (OSError, ValueError) as error:
+    except (OSError, ValueError, RecursionError) as error:
         raise InputError(f"{path}: cannot be read: {error}") from None
     for name, url in said.items():
         if not (_NAME.fullmatch(name) and isinstance(url, str) and ":" in url):

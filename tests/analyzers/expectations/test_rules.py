@@ -60,6 +60,8 @@ rows = "2..9"
         ("", r"no \[\[expect\]\] in it"),
         ("expect = 3", r"no \[\[expect\]\] in it"),
         ("x = [", "Invalid value"),
+        ("x = " + "[" * 5000 + "]" * 5000, "recursion"),
+        ("x = " + "9" * 5000, "5000 digits"),
         ("[[expect]]\nrow = 1", r"expect 1: there is no key 'row'; there is name, table, where"),
         ("[[expect]]\n[[expect]]\nrows = -1", r"expect 2: rows: -1 is no count"),
         ("[[expect]]\nrows = true", r"expect 1: rows: True is no count"),

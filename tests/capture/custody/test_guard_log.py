@@ -8,10 +8,12 @@ import struct
 import threading
 import zlib
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from freezeframe.capture.counters.recorded import Recorded
+from freezeframe.capture.counters.recording import GUARD, Recording
 from freezeframe.capture.custody.guard_log import LOG, GuardLog, read_log
 from freezeframe.capture.custody.night import night, night_lines
 from freezeframe.capture.errors import InputError
@@ -210,3 +212,28 @@ def test_a_clock_that_is_set_is_followed(tmp_path: Path, monkeypatch: pytest.Mon
         ("2023-11-14T22:13:20Z", "before"),
         ("2023-11-14T23:13:20Z", "after"),
     ]
+
+
+@pytest.mark.parametrize(
+    ("what", "entry"),
+    [
+        ("explained", {"capture": "x.ff", "findings": 3}),
+        ("explained", {"capture": "x.ff", "findings": ["a"]}),
+        ("explained", {"capture": "x.ff", "history": [7]}),
+        ("explained", {"capture": "x.ff", "findings": [{"evidence": [{"rows": [1]}]}]}),
+        ("account", {**KEPT, "capture": 5}),
+        ("account", {**KEPT, "when": []}),
+    ],
+)
+def test_an_entry_whose_frame_is_whole_and_whose_values_are_of_another_kind_is_left_out_and_said(
+    tmp_path: Path, what: str, entry: dict[str, Any]
+) -> None:
+    recording = Recording(tmp_path / LOG, GUARD)
+    recording.line("watching")
+    recording.entry(what, entry)
+    recording.close()
+    read = read_log(tmp_path)
+    assert (read.accounts, read.explanations) == ([], [])
+    assert read.missing[0].startswith(f"an entry {what!r} of no known form: {{")
+    GuardLog(tmp_path).close()
+    assert night(tmp_path).freezes == 0

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import random
 import struct
 import zipfile
@@ -12,7 +13,7 @@ from typing import Any
 import pytest
 
 from freezeframe.capture.errors import CaptureFormatError, InputError
-from freezeframe.capture.files import dsl
+from freezeframe.capture.files import dsl, waveform
 from freezeframe.capture.files.edges import NO_RATE, Edges, join
 from freezeframe.capture.files.open import (
     FORMATS,
@@ -346,3 +347,34 @@ def test_a_session_is_a_session_whatever_it_is_called(tmp_path: Path) -> None:
     assert find_format(write_session(tmp_path / "a.zip", [b"\0"], metadata(["A"]))) == "sr"
     assert find_format(write_dsl(tmp_path / "a.zip")) == "dsl"
     assert {"dsl", "isf", "wav"} < set(FORMATS)
+
+
+@pytest.mark.parametrize(
+    ("changed", "says"),
+    [
+        ({"preamble": 2147483648}, "zip"),
+        ({"file": "a\0.bin"}, "is not the name of a file"),
+        ({"file": 7}, "7 is not the name of a file"),
+    ],
+)
+def test_a_waveform_whose_index_has_other_kinds_of_values_is_one_clear_error(
+    tmp_path: Path, changed: dict[str, object], says: str
+) -> None:
+    fields = "points x_increment_s x_origin_s x_reference y_increment_V y_origin_V y_reference"
+    trace = {
+        "file": "a.bin",
+        "channels": ["D0"],
+        "bits_per_byte": 8,
+        "preamble": "4,1e-9,0,0,1,0,0",
+    }
+    index = {
+        "format": ["freezeframe-waveform", 1],
+        "fields": fields.split(),
+        "volts": "reference",
+        "traces": [trace | changed],
+    }
+    (tmp_path / "a.bin").write_bytes(bytes(4))
+    (tmp_path / "waveform.json").write_text(json.dumps(index))
+    with pytest.raises(CaptureFormatError, match=says) as raised:
+        waveform.read_header(tmp_path)
+    assert "\n" not in str(raised.value)

@@ -56,6 +56,7 @@ def test_a_file_of_ones_own_is_taken(tmp_path: Path) -> None:
         ("SOURce {source}", "SOURce {what}", "'what' is missing"),
         ('name = "dsox"', "name = ", "no dialect: "),
         ("(DSO|MSO)", "(DSO|MSO", "no dialect: "),
+        ("(DSO|MSO)", "(DSO|MSO){99999999999}", "no dialect: the repetition number is too large"),
     ],
 )
 def test_a_file_that_declares_none_is_told_why(
