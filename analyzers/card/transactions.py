@@ -6,7 +6,7 @@ no evidence. Rules of the log are silent where the log lost entries.
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
@@ -17,6 +17,7 @@ import pandas as pd
 from freezeframe.analyzers.analysis import AnalysisResult, Figure
 from freezeframe.analyzers.card.beside import Beside
 from freezeframe.analyzers.card.claims import DROPPED, Claim, findings_of
+from freezeframe.analyzers.card.state_order import log_row, state_order
 from freezeframe.analyzers.card.view import CardView
 from freezeframe.analyzers.contract import Row, Says, Witness
 from freezeframe.analyzers.result_parts import distribution_figures
@@ -24,7 +25,7 @@ from freezeframe.capture.card.sequences import PEER
 from freezeframe.capture.card.tables import Transactions
 from freezeframe.capture.time_text import format_ps
 from freezeframe.decoders.tap.checked import CheckedStream
-from freezeframe.decoders.tap.event_log import EventLog, Logged, decode_log
+from freezeframe.decoders.tap.event_log import EventLog, decode_log
 
 CONFUSED, MISSING, NOT_TAKEN = "answer-confused", "answer-missing", "answer-not-taken"
 NO_ROOM = "receiver-without-room"
@@ -34,7 +35,6 @@ TAKEN_TWICE, RETURNED_TWICE, RETURNED_EARLY = (
     "id-returned-twice",
     "id-returned-early",
 )
-STATE_ORDER = "state-out-of-order"
 
 _OUT, _IN, _TAKEN, _RETURNED, _TIMED_OUT, _REFUSED, _BUSY = range(7)
 
@@ -117,7 +117,7 @@ def with_transactions(card: CardView, others: Sequence[Claim]) -> list[Claim]:
             if not (claim.name == DROPPED and claim.where[:1] in outs and claim.packet in each.no_room)
         ]  # fmt: skip
         found += [claim for claim in each.claims if not (lost and claim.name == MISSING)]
-    return [*kept, *found, *_states(card)]
+    return [*kept, *found, *state_order(card)]
 
 
 def run(card: CardView) -> AnalysisResult:
@@ -172,7 +172,7 @@ def run(card: CardView) -> AnalysisResult:
         frames.append(pd.DataFrame(rows, columns=list(columns)).assign(transactions=name))
         notes += each.notes
         found += each.claims
-    found += list(_states(card))
+    found += list(state_order(card))
     if not frames:
         notes.append(f"{card.device}: could not be asked: needs [transactions] in the card file")
     tables = {"exchanges": pd.concat(frames, ignore_index=True)} if frames else {}
@@ -269,7 +269,7 @@ class _Tracker:
             if entry.kind == "event" and name in names:
                 there = far is not None and name.startswith(PEER)
                 device = far.recording.device if far is not None and there else self.card.device
-                row = _row(device, order, entry)
+                row = log_row(device, order, entry)
                 yield _Step(
                     entry.t_ps,
                     order,
@@ -491,39 +491,3 @@ class _Tracker:
         self.found.refusals += 1
         if step.id in self.last_out:
             self.found.no_room.add(self.last_out[step.id])
-
-
-def _row(device: str, number: int, entry: Logged) -> Row:
-    """Return an entry of the log as a row of evidence."""
-    return Row(
-        "events", f"{device}.event_log", entry.name,
-        value=entry.value, row=number, cycle=entry.cycle, t_ps=entry.t_ps,
-    )  # fmt: skip
-
-
-def _states(card: CardView) -> Iterator[Claim]:
-    """Yield a claim for each change of a state machine that the card file does not allow."""
-    said = card.recording.card.said.states
-    entries = decode_log(card.recording, card.times).entries
-    broken: dict[str, list[Claim]] = defaultdict(list)
-    for number, entry in enumerate(entries):
-        if entry.kind != "state" or entry.was == entry.state:
-            continue
-        before = said[entry.name].after.get(entry.state)
-        if before is not None and entry.was not in before:
-            only = " or ".join(before)
-            text = f"{entry.name} went from {entry.was} to {entry.state}; that state follows {only} alone."
-            row = _row(card.device, number, entry)
-            broken[entry.name].append(
-                Claim(
-                    STATE_ORDER,
-                    text,
-                    (),
-                    t_ps=entry.t_ps,
-                    t_unc_ps=0,
-                    witnesses=(Witness(Says.FOR, text.rstrip("."), (row,)),),
-                    falsifier="the state between them",
-                )
-            )
-    for claims in broken.values():
-        yield from claims
