@@ -22,6 +22,10 @@ from freezeframe.analyzers.witness.vocabulary import Reading
 _WORDS = "words"
 """The witness that lays two memories beside each other."""
 
+_ONE_WORD = "payload-bit-flip"
+_BESIDE = {_WORDS, "crc_before", "length_before", "tap_before"}
+"""Witnesses of how a packet was before a stretch, and that two memories differ: none that it was wrong after it."""
+
 _MARKS = {Says.FOR: "+", Says.AGAINST: "-", Says.SILENT: "?"}
 _RANK = {
     Ground.COMPARED: 0,
@@ -86,7 +90,9 @@ def doubted(finding: Finding, suspects: Sequence[Finding]) -> Finding:
         and place == (each.device, each.tap, each.packet, each.word)
         for each in suspects
     )
-    if finding.diagnosis == UNDETERMINED or not same or not seen <= {_WORDS}:
+    # Several bits of one word are no upset that a memory is searched for; where no check looked, they are one as well.
+    one_word = finding.diagnosis == _ONE_WORD and seen <= _BESIDE
+    if finding.diagnosis == UNDETERMINED or not (one_word or (same and seen <= {_WORDS})):
         return finding
     return replace(
         finding,

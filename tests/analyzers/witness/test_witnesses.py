@@ -103,6 +103,21 @@ def test_a_bit_that_one_tap_alone_holds_otherwise_is_an_upset_of_its_memory(
     assert finding.packet == hit.seq and finding.word == (place - 2 if 2 <= place < 42 else None)
 
 
+@pytest.mark.parametrize("bits", [0b11, 0b101 << 40])
+def test_several_bits_of_a_word_that_no_check_looked_at_may_be_an_upset_too(
+    explained: Explain, bits: int
+) -> None:
+    """The last packet crosses rx_enq as its memory closes: its end, and with it any check, is not recorded."""
+    pair, _ = quiet()
+    last = [crossing for crossing in pair.crossings if crossing.sender == "A"][-1]
+    kind, data = last.rx_enq[9]
+    last.rx_enq[9] = (kind, data ^ bits)
+    del last.rx_enq[20:], last.rx_deq[:]
+    first = explained(pair).findings[0]
+    assert (first.diagnosis, first.tap, first.packet) == ("undetermined", "rx_enq", last.seq)
+    assert first.candidates == ("payload-bit-flip", "recorder-suspect")
+
+
 def test_from_the_receiver_alone_a_tap_whose_packet_was_right_behind_it_is_suspect(
     explained: Explain,
 ) -> None:
