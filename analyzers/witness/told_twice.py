@@ -46,6 +46,7 @@ _LAST = 3  # bus cycles from the log's last record to the freeze, where it was t
 class Apart:
     """A register that is not as the other tells. ``right``: what it may be.
 
+    ``witness``: what tells it otherwise; how often each was right is counted apart.
     ``other``: a record of a memory that may be wrong instead, in words; then which of the two is not known.
     """
 
@@ -53,6 +54,7 @@ class Apart:
     value: int
     right: tuple[int, ...]
     why: str
+    witness: str
     other: str = ""
 
     @property
@@ -117,7 +119,7 @@ def apart_finding(view: CaptureView, apart: Apart) -> Finding:
             ),
         ),
         ground=Ground.ELIMINATED if apart.other else Ground.COMPARED,
-        witnesses=(Witness(Says.FOR, apart.why, name="registers"),),
+        witnesses=(Witness(Says.FOR, apart.why, name=apart.witness),),
         falsifier="It would be wrong if what else tells it agreed.",
     )
 
@@ -158,6 +160,7 @@ def _freeze_cycle(view: CaptureView, device: DeviceCapture) -> Iterator[Apart]:
             low,
             right,
             f"the last of its memories was closed {cycles}",
+            "memory_ends",
             "" if sure else f"the closing record of {device.name}.{ends[0][1]}",
         )
 
@@ -230,10 +233,10 @@ def _causes(view: CaptureView, device: DeviceCapture) -> Iterator[Apart]:
         count = view.counter(device.name, counter) if counter else None
         if count == 0 and not _any_bad(view, device):
             why = f"its {counter} is 0: {cause.name} never came"
-            yield Apart(register, latch, (latch ^ 1 << cause.bit,), why)
+            yield Apart(register, latch, (latch ^ 1 << cause.bit,), why, "cause_counter")
         elif said.means in (*_CHECKS, "out-of-sequence") and _was_right(view, device, said.means):
             why = f"every packet that crossed when {cause.name} came is right as it was recorded"
-            yield Apart(register, latch, (latch ^ 1 << cause.bit,), why)
+            yield Apart(register, latch, (latch ^ 1 << cause.bit,), why, "packets_checked")
 
 
 def _any_bad(view: CaptureView, device: DeviceCapture) -> bool:
@@ -322,7 +325,7 @@ def _errors(view: CaptureView, device: DeviceCapture) -> Iterator[Apart]:
         if all(mask >> bits[name] & 1 for name in names) and count > unseen:
             register = device.name, f"frozen_counters.{counter}.lo", ()
             why = f"no packet that was recorded is damaged, and {' or '.join(names)} did not come"
-            yield Apart(register, count, (0,), why)
+            yield Apart(register, count, (0,), why, "packets_recorded")
 
 
 def _sequences(view: CaptureView, device: DeviceCapture) -> Iterator[Apart]:
@@ -356,7 +359,7 @@ def _sequences(view: CaptureView, device: DeviceCapture) -> Iterator[Apart]:
         if right and not _follows(value, last, most, passed):
             crossed = amount(after, "word")
             why = f"the last header that {stream.source} recorded has {last}, and {crossed} crossed after it closed"
-            yield Apart((device.name, register, ()), value, right, why)
+            yield Apart((device.name, register, ()), value, right, why, "last_header")
 
 
 def _numbers_go_on(view: CaptureView, device: DeviceCapture, sending: bool) -> bool:
@@ -390,7 +393,8 @@ def _underflows(view: CaptureView, device: DeviceCapture, log: EventLog) -> Iter
             if not right:
                 continue
             why = f"its event log, which holds everything since the arm, has {seen} {name} of lane {lane}"
-            yield Apart((device.name, f"frozen.lane.{name}", (lane,)), value, right, why)
+            register = (device.name, f"frozen.lane.{name}", (lane,))
+            yield Apart(register, value, right, why, "lane_events")
 
 
 def _closed_last(view: CaptureView, device: DeviceCapture, log: EventLog) -> bool:
@@ -416,4 +420,5 @@ def _credits(view: CaptureView, device: DeviceCapture, log: EventLog) -> Iterato
             )  # in the cycles behind the log's end there may have been one more
             if more > _ONE_CREDIT and (value ^ told).bit_count() == 1:
                 why = f"the last credit of flow {flow} that was {code}, as its event log has it, tells {told}"
-                yield Apart((device.name, f"frozen_flow.{name}", (flow,)), value, (told,), why)
+                register = (device.name, f"frozen_flow.{name}", (flow,))
+                yield Apart(register, value, (told,), why, "last_credit")

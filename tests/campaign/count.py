@@ -35,7 +35,9 @@ def counted(answers: Iterable[dict[str, Any]]) -> dict[str, Count]:
                 f"seed {answer['seed']} is for testing; count with those below {COUNTING.stop:,}"
             )
         key = f"{answer['name']}: {answer['pattern']}"
-        right[key] = right.get(key, 0) + bool(answer["right"])
+        # A right name at a wrong place is not right.
+        good = bool(answer["right"]) and answer.get("placed") is not False
+        right[key] = right.get(key, 0) + good
         of[key] = of.get(key, 0) + 1
     return {key: Count(right[key], of[key]) for key in sorted(of)}
 
