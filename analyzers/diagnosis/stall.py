@@ -259,13 +259,24 @@ def _not_lost(facts: Facts, account: FlowAccount) -> Stall:
         text = f"{account.sender} waited for credit of flow {account.flow} beyond its limit. "
         text += _contradiction(facts, account, level)
         return Stall(account, "contradicted", True, cause_ps, None, text, rows)
+    ended_ps, flight = _ended_ps(facts, account, cause_ps), flight_ps(facts, account)
+    if (
+        ended_ps is not None
+        and cause_ps is not None
+        and covers(facts, account.receiver, cause_ps - (flight or 0))
+    ):
+        text = (
+            f"{account.sender} waited for credit of flow {account.flow} until it came, "
+            f"{format_ps(ended_ps - cause_ps)} after the cause; no credit that {account.receiver} logged as sent "
+            "is missing: healthy."
+        )
+        return Stall(account, "healthy", True, cause_ps, None, text, rows)
     text = (
         f"{account.sender} waited for credit of flow {account.flow} beyond its limit although "
         f"{account.receiver}'s incoming FIFO "
         f"holds nothing of it, and no credit is known to be lost."
     )
     candidates: tuple[str, ...] = ("header-miscounted", "credit-lost")
-    flight = flight_ps(facts, account)
     if flight is None:
         text += " Nothing was seen to arrive, so how long a credit takes is not known."
         candidates = ("credit-lost", "header-miscounted", "none")
@@ -273,6 +284,25 @@ def _not_lost(facts: Facts, account: FlowAccount) -> Stall:
         text += f" It waited no longer than a credit may take, {format_ps(flight)}."
         candidates = ("credit-lost", "header-miscounted", "none")
     return Stall(account, "unknown", True, cause_ps, None, text, rows, candidates)
+
+
+def _ended_ps(facts: Facts, account: FlowAccount, cause_ps: int | None) -> int | None:
+    """Return when a wait ended after its cause, where every credit logged as sent was taken till then.
+
+    None where it did not end, or a log that lost events may hide a credit.
+    """
+    sender, receiver = (facts.view.flow_log(end) for end in (account.sender, account.receiver))
+    if sender is None or receiver is None or cause_ps is None or sender.gaps or receiver.gaps:
+        return None
+    ends = sender.select("PRESSURE", "end", flow=account.flow)
+    after = sender.t_ps[ends[sender.t_ps[ends] > cause_ps]]
+    if not len(after) or len(sender.select("LOSS")) or len(receiver.select("LOSS")):
+        return None
+    taken = {*account.taken_credits.freed.tolist()}
+    told = [freed in taken for freed in account.sent_credits.freed.tolist()]
+    last = max((place for place, came in enumerate(told) if came), default=-1)
+    first = min((place for place, came in enumerate(told) if came), default=0)
+    return int(after[0]) if all(told[first : last + 1]) else None
 
 
 def _contradiction(facts: Facts, account: FlowAccount, level: int | None) -> str:

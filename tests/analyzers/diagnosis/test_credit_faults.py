@@ -106,6 +106,20 @@ def test_credits_that_were_sent_and_never_taken_are_lost(explained: Explain) -> 
     assert finding.t_ps is not None
 
 
+@pytest.mark.parametrize(("lost", "found"), [(False, []), (True, ["undetermined"])])
+def test_a_wait_that_a_credit_ended_after_the_freeze_is_no_finding_unless_one_before_is_missing(
+    explained: Explain, lost: bool, found: list[str]
+) -> None:
+    pair = waiting(9, 9, credited=1600, reported=1600)
+    cause_ps = T0 + 300 * US
+    pair.set("A", "frozen.stalled_flows", value=0)
+    pair.credit(cause_ps - 2 * US, 1400, flow=2, arrives=not lost)
+    pair.credit(cause_ps + 5 * US, 1600, flow=2)
+    pair.event("A", cause_ps + 6 * US, "PRESSURE", "end", 1024, 2)
+    findings = explained(pair).findings
+    assert [finding.diagnosis for finding in findings] == found
+
+
 def test_one_lost_credit_that_the_next_makes_up_for_is_no_finding(explained: Explain) -> None:
     pair = waiting(0, 0, sent=640, credited=640, received=640, freed=640, reported=640)
     for n in range(10):
