@@ -70,8 +70,23 @@ def interrupt_faults(view: CaptureView) -> Iterator[Finding]:
         interrupts = interrupts_in_log(view.trace, device)
         if len(interrupts.again) >= _NEEDED or (interrupts.again and _never_masks(log)):
             yield _storm(view, device, interrupts)
-        if interrupts.lost:
-            yield _lost(view, device, interrupts.lost[0])
+        lost = next((one for one in interrupts.lost if _may_have_waited(log, one)), None)
+        if lost is not None:
+            yield _lost(view, device, lost)
+
+
+def _may_have_waited(log: EventLog, lost: Lost) -> bool:
+    """Tell whether so many completions came since the handler began that those which waited can be among them."""
+    if lost.cause.kind == Kind.NOTE.name:
+        return True
+    notes, masked = log.select(Kind.NOTE.name), log.select(Kind.IRQ.name, "masked")
+    began = log.cycle[masked][log.cycle[masked] <= lost.cause.cycle]
+    if not len(began):
+        return (
+            lost.raised is not None
+        )  # the log begins later: only the next interrupt says that they waited
+    came = (log.cycle[notes] >= began[-1]) & (log.cycle[notes] <= lost.cause.cycle + 1)
+    return int(came.sum()) >= lost.cause.value
 
 
 def _never_masks(log: EventLog) -> bool:
@@ -124,6 +139,10 @@ def _lost(view: CaptureView, device: str, lost: Lost) -> Finding:
     else:
         rows.append(_log_row(device, lost.raised, "the next interrupt"))
         after = f"the next came {lost.raised.cycle - lost.cause.cycle:,} bus cycles later"
+    # Where no interrupt followed, the line at the freeze is all that says that they still waited.
+    waits = view.value(device, "frozen.completions_waiting") and not view.value(
+        device, "frozen.interrupt_mask"
+    )
     log = view.logs[device]
     seq = None if note is None else int(log.value[note])
     flow = None if note is None else int(log.flow[note])
@@ -141,7 +160,7 @@ def _lost(view: CaptureView, device: str, lost: Lost) -> Finding:
         packet=seq,
         t_ps=lost.cause.t_ps,
         t_uncertainty_ps=_uncertainty(view, device, lost.cause.row),
-        ground=Ground.CONFIRMED,
+        ground=Ground.CONFIRMED if lost.raised is not None or waits else Ground.ELIMINATED,
         evidence=(
             Evidence(
                 f"Completions waiting: {lost.cause.value or 1}. The line was enabled, and {after}.",

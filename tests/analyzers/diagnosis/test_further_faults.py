@@ -202,6 +202,39 @@ def test_a_completion_that_waits_with_the_line_enabled_lost_its_interrupt(
         assert "the next came 500 bus cycles later" in finding.text
 
 
+@pytest.mark.parametrize("value", [1, 1 << 19])
+def test_completions_that_never_came_cannot_have_waited(explained: Explain, value: int) -> None:
+    """Nothing was written between the handler's beginning and its enabling of the line: a bit of the log is wrong."""
+    pair = interrupted(
+        (100, "NOTE", "remote", 7),
+        (100, "IRQ", "raised", 1),
+        (140, "IRQ", "masked", 1),
+        (400, "IRQ", "enabled", value),
+        (900, "STATE", "tx_dma", 1),
+    )
+    assert explained(pair).findings == []
+
+
+@pytest.mark.parametrize(
+    ("mask", "waiting", "ground"), [(0, 1, "confirmed"), (0, 0, "eliminated"), (1, 2, "eliminated")]
+)
+def test_a_lost_interrupt_that_none_followed_is_sure_where_the_line_at_the_freeze_says_so(
+    explained: Explain, mask: int, waiting: int, ground: str
+) -> None:
+    pair = interrupted(
+        (100, "NOTE", "remote", 7),
+        (100, "IRQ", "raised", 1),
+        (140, "IRQ", "masked", 1),
+        (398, "NOTE", "remote", 8),
+        (400, "IRQ", "enabled", 1),
+        (900, "STATE", "tx_dma", 1),
+    )
+    pair.set("B", "frozen.interrupt_mask", value=mask)
+    pair.set("B", "frozen.completions_waiting", value=waiting)
+    finding = only(explained(pair).findings)
+    assert (finding.diagnosis, finding.ground) == ("interrupt-lost", ground)
+
+
 @pytest.mark.parametrize(("waiting", "name"), [(1, "undetermined"), (2, "interrupt-lost")])
 def test_a_line_masked_at_the_freeze_contradicts_a_lost_interrupt_unless_more_came_after_the_log(
     explained: Explain, waiting: int, name: str
