@@ -61,8 +61,10 @@ def odd_memories(case: Case) -> Iterator[tuple[int, Finding]]:
         streams = case.facts.streams(sender, receiver)
         sides = _sides(streams)
         for tap, stream in enumerate(streams):
-            odd = list(_odd_places(tap, sides)) if stream is not None else []
-            if stream is None or not odd:
+            if stream is None:
+                continue
+            odd = [each for each in _odd_places(tap, sides) if _same_packet(stream, each)]
+            if not odd:
                 continue
             seen_by, why = _decided(case.facts, receiver, tap, stream, odd)
             finding = _finding(stream, f"{sender}->{receiver}", odd, seen_by, why)
@@ -138,6 +140,19 @@ def _decided(
             f"there, counted {few}"
         )
     return (), ""
+
+
+def _same_packet(stream: Stream, odd: _Odd) -> bool:
+    """Tell whether records that are otherwise lie in one packet at both taps, by good headers; else they may."""
+    there, d = odd.beside.there, odd.difference
+    if d.end - d.start != d.last - d.first:
+        return True  # records that one tap has not at all
+    packets = (
+        _packet(stream, min(d.start, len(stream) - 1)),
+        _packet(there, min(d.first, len(there) - 1)),
+    )
+    named = [(p.seq, p.flow) for p in packets if p is not None and p.header_ok]
+    return len(named) < len(packets) or named[0] == named[1]
 
 
 def _passes_there(odd: _Odd) -> bool:

@@ -52,6 +52,19 @@ def test_a_packet_that_comes_out_of_a_fifo_twice_is_duplicated(explained: Explai
     assert place(finding) == ("A", "tx_deq", twice.seq)
 
 
+def test_a_packet_that_came_over_the_link_in_place_of_the_last_one_says_nothing_of_a_memory(
+    explained: Explain,
+) -> None:
+    """The memories before the link close within the last packet: at its place stand words of two packets."""
+    pair = Pair(causes=QUIET)
+    one, two = pair.traffic(20)[-2:]
+    two.rx_enq[:] = list(one.rx_enq)
+    two.rx_deq.clear()
+    del two.tx_enq[30:], two.tx_deq[31:]  # the last word at tx_deq is at no tap before it
+    names = {finding.diagnosis for finding in explained(pair).findings}
+    assert "recorder-suspect" not in names
+
+
 def test_two_packets_that_changed_places_on_the_link_are_reordered(explained: Explain) -> None:
     pair = Pair(causes=QUIET)
     sent = pair.traffic(20)
