@@ -185,6 +185,8 @@ def _lost_in_banks(facts: Facts, account: FlowAccount) -> Stall | None:
     due_ps = cause_ps - flight
     if not covers(facts, account.receiver, due_ps) or not _none_moved(facts, account, due_ps):
         return None
+    if not _freed_before_closed(facts, account):
+        return None  # what the receiver's bank tells may have come since
     if (account.sent_credits.t_ps > due_ps).any():
         return None  # it went on after the freeze of the sender, whose bank is older
     stalled = facts.view.value(account.sender, "frozen.stalled_flows") or 0
@@ -223,6 +225,25 @@ def _none_moved(
         for packet in stream.packets
         if packet.flow == account.flow or packet.header_ok is not True
     )
+
+
+def _freed_before_closed(facts: Facts, account: FlowAccount) -> bool:
+    """Return whether all that a receiver freed of a flow is known to have left its FIFO before its last tap closed."""
+    tap = facts.view.roles.rx.exit
+    if facts.view.since_closed(account.receiver, tap) in (0, None):
+        return True
+    stream, device = facts.view.stream(account.receiver, tap), facts.view.device(account.receiver)
+    if (
+        stream is None
+        or device is None
+        or facts.view.value(account.receiver, "ctl.generation") != 1
+    ):
+        return True
+    # Where the memory holds all since power-up, the words that it holds of the flow are those that left before.
+    held = sum(
+        p.end - p.start for p in stream.packets if p.flow == account.flow or p.header_ok is not True
+    )
+    return device.memories[tap].wrapped or held % (account.modulus or 1) >= (account.freed or 0)
 
 
 def _none_refused(facts: Facts, account: FlowAccount) -> bool:

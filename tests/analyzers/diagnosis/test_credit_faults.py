@@ -148,6 +148,21 @@ def test_the_freeze_banks_remember_lost_credits_when_the_logs_do_not(explained: 
     assert said(finding) == ("credit-lost", "B", None, "A->B", 2, None, None)
 
 
+def test_banks_that_tell_of_words_which_left_after_the_last_memory_closed_remember_no_lost_credit(
+    explained: Explain,
+) -> None:
+    pair = waiting(25, 9)
+    for device in "AB":
+        pair.events[device] = [event for event in pair.events[device] if event.kind == "PRESSURE"]
+        pair.set(device, "ctl.generation", value=1)
+    pair.credit(T0, 64, flow=5)
+    for crossing in pair.crossings:
+        crossing.rx_deq.clear()
+    pair.set("B", "memory.offered", 3, value=0)
+    pair.counter("B", "rx_deq_words", 1600)
+    assert "credit-lost" not in [finding.diagnosis for finding in explained(pair).findings]
+
+
 def test_a_wait_that_the_receiver_ended_after_both_logs_had_closed_is_healthy(
     explained: Explain,
 ) -> None:
