@@ -107,9 +107,10 @@ def sr(data: bytes, names: Sequence[str]) -> list[int] | None:
             if re.fullmatch(r"probe\d+", key)
         }
         bits = [probes[name] - 1 for name in names]
+        analog = int(about.get("total analog", "0") or 0)
     except Exception:  # whatever is wrong with it: this reader says nothing of the file
         return None
-    if unit_B < 1 or len(samples) % unit_B or int(about.get("total analog", "0") or 0):
+    if unit_B < 1 or len(samples) % unit_B or analog:
         return None
     words = [
         int.from_bytes(samples[at : at + unit_B], "little") for at in range(0, len(samples), unit_B)
