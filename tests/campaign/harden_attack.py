@@ -33,6 +33,7 @@ _MOST_KINDS, _MOST_CORPUS = 300, 1000  # of kinds of answer; in all
 _STRUCTURED = 0.55  # more than half, as not every input of the corpus can keep its structure
 _TIMES, _CUTS, _REPEATED, _OFTEN = (1, 1, 1, 2, 3, 8), (1, 2, 16, 256), (1, 8, 64, 512), (1, 2, 9)
 _TRACED, _SELDOM = 16, 256  # one in so many is watched line by line: after a new way, and at least
+_PLACES = re.compile(r"/\S*/")  # folders, whose names are drawn
 _DIGITS = re.compile(r"0x[0-9a-fA-F]+|\d+|'[^']*'|\"[^\"]*\"")
 _NUMBERS = (
     0,
@@ -128,7 +129,7 @@ def mutated(rng: random.Random, data: bytes, other: bytes) -> bytes:
 
 def signature(outcome: str) -> str:
     """Return what stays the same of an answer when only numbers and names differ."""
-    return _DIGITS.sub("#", outcome)[:120]
+    return _DIGITS.sub("#", _PLACES.sub("", outcome))[:120]
 
 
 def corpus_of(parser: Parser, place: Path) -> list[bytes]:

@@ -5,24 +5,30 @@ Their structured inputs are sealed again: digests, checksums and frames fit what
 
 from __future__ import annotations
 
+import io
 import json
 import random
+import shutil
+import zipfile
 import zlib
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import cache
 from pathlib import Path
 from typing import Any
 
 from freezeframe.analyzers.explain import explain
 from freezeframe.capture.counters.recorded import Recorded
+from freezeframe.capture.files.packed import temporary_folder
 from freezeframe.capture.folder import CaptureFolder
 from freezeframe.capture.folder.manifest import manifest_digest, manifest_text
 from freezeframe.capture.folder.one_file import files_below, pack, place_of
+from freezeframe.capture.folder.raw_files import stated_files
 from freezeframe.capture.folder.salvage import examine_any
 from freezeframe.capture.journal import frame
 from tests.campaign.harden_files import Mutate, file_of, scratch, zipped
 from tests.gui.made_capture import made_capture
 
+_MANIFEST, _COPY = "x.ff/manifest.json", "x.ff/manifest.copy.json"
 _EXPLAINED = 8  # one manifest in so many: it takes forty times as long as to read it
 
 
@@ -97,13 +103,61 @@ def folder_run(data: bytes) -> object:
 
 def archive_run(data: bytes) -> object:
     path = file_of("x.ff.zip", data)
-    return len(examine_any(path).damage), place_of(path).name
+    try:
+        return len(examine_any(path).damage), place_of(path).name
+    finally:  # what was unpacked, or memory is full of it after some ten thousand
+        for left in Path(temporary_folder().name).iterdir():
+            shutil.rmtree(left)
 
 
 def archive_seeds() -> Sequence[bytes]:
     folder = _capture()[0]
     small = {name: data[:600] for name, data in files_below(folder, "x.ff").items()}
-    return (pack(small), zipped({"x.ff/manifest.json": _capture()[1]["manifest.json"]}))
+    whole = {f"x.ff/{name}": data for name, data in _capture()[1].items()}
+    return (
+        pack(small), zipped(whole), zipped({"x.ff/manifest.json": _capture()[1]["manifest.json"]})
+    )  # fmt: skip
+
+
+@cache
+def _whole() -> dict[str, bytes]:
+    return _members(archive_seeds()[1])
+
+
+def _members(data: bytes) -> dict[str, bytes]:
+    """Return the members of an archive; none where a capture is not in it, or it is broken."""
+    try:
+        with zipfile.ZipFile(io.BytesIO(data)) as archive:
+            members = {name: archive.read(name) for name in archive.namelist()}
+    except Exception:  # whatever is wrong with it
+        return {}
+    return members if _MANIFEST in members and len(members) > 3 else {}
+
+
+def changed_archive(rng: random.Random, data: bytes, mutate: Mutate) -> bytes:
+    """Change one member, pack it again with right checksums, and as often as not seal the manifest for it, too."""
+    members = dict(_members(data) or _whole())
+    name = rng.choice(list(members))
+    members[name] = mutate(members[name])
+    if rng.random() < 0.1:
+        members.pop(rng.choice(list(members)))
+    if rng.random() < 0.6:
+        members.update(_stated(members))
+    return pack(members) if rng.random() < 0.3 else zipped(members)
+
+
+def _stated(members: Mapping[str, bytes]) -> dict[str, bytes]:
+    """Return both manifests as they state these members; nothing where the manifest is what was changed."""
+    try:
+        manifest = json.loads(members[_MANIFEST])
+        inside = {name.removeprefix("x.ff/"): data for name, data in members.items()}
+        manifest["raw"] = stated_files(
+            {name: data for name, data in inside.items() if not name.startswith("manifest")}
+        )
+        manifest["digest"] = manifest_digest(manifest)
+        return dict.fromkeys((_MANIFEST, _COPY), manifest_text(manifest))
+    except (ValueError, LookupError, TypeError, RecursionError):
+        return {}
 
 
 def journal_seed() -> Sequence[bytes]:

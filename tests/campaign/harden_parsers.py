@@ -91,7 +91,7 @@ _PARSERS = (
     Parser("recording", evidence.journal_seed, evidence.journal_run, ("capture/journal.py", "counters/recorded.py"),
            evidence.whole_frames, 8),
     Parser("ff.zip", evidence.archive_seeds, evidence.archive_run, ("folder/one_file.py", "_zip_members.py",
-           "folder/salvage.py"), made.in_archive, 40),
+           "folder/salvage.py"), evidence.changed_archive, 40),
     Parser("http", _held(*texts.HTTP), servers.http, ("metrics/http.py",), grammar.request, 20),
     _file("sr", made.SR, samples("x.sr", values=oracles.sr), "sigrok_sr sigrok_header _zip_members", made.in_archive),
     _file("vcd", (texts.VCD,), samples("x.vcd"), "vcd", texts.other_values),
