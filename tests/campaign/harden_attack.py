@@ -31,6 +31,7 @@ SLOW_S = 1.0  # of the processor, for an input of at most 64 KiB
 NOW, LENGTH_B = "now", 8  # the file that holds the present input behind its length
 _MOST_KINDS, _MOST_CORPUS = 300, 1000  # of kinds of answer; in all
 _STRUCTURED = 0.55  # more than half, as not every input of the corpus can keep its structure
+_WHOLE = 0.7  # of them, made of an input that is read
 _TIMES, _CUTS, _REPEATED, _OFTEN = (1, 1, 1, 2, 3, 8), (1, 2, 16, 256), (1, 8, 64, 512), (1, 2, 9)
 _TRACED, _SELDOM = 16, 256  # one in so many is watched line by line: after a new way, and at least
 _PLACES = re.compile(r"/\S*/")  # folders, whose names are drawn
@@ -158,7 +159,10 @@ def attack(
     folder = place / parser.name
     folder.mkdir(parents=True, exist_ok=True)
     corpus = corpus_of(parser, place)
-    seen = {signature(fed(parser, data)[0]) for data in corpus}
+    answers = [fed(parser, data)[0] for data in corpus]
+    seen = set(map(signature, answers))
+    # Most of a corpus are refusals, each of a kind of its own; what stands behind them is reached from what is read.
+    whole = [data for data, said in zip(corpus, answers, strict=True) if said.startswith("read")]
     ways = Ways(parser.files)
     for data in corpus:
         ways.new(partial(fed, parser, data))
@@ -177,6 +181,8 @@ def attack(
         base, other = (corpus[int(rng.random() * len(corpus))] for _ in range(2))
         structured = rng.random() < _STRUCTURED
         if structured:
+            if whole and rng.random() < _WHOLE:
+                base = whole[int(rng.random() * len(whole))]
             data = parser.structured(rng, base, partial(mutated, rng, other=other))[:MOST_B]
         else:
             data = mutated(rng, base, other)
@@ -207,6 +213,8 @@ def attack(
         if new and len(corpus) < _MOST_CORPUS:
             seen.add(kind)
             corpus.append(data)
+            if outcome.startswith("read"):
+                whole.append(data)
             (folder / f"{seed}-{number}.in").write_bytes(data)
     if hung_s is not None:
         signal.setitimer(signal.ITIMER_REAL, 0)
