@@ -53,7 +53,7 @@ def _refused(facts: Facts, sender: str, receiver: str, log: EventLog, position: 
     value = int(log.value[position])
     t_ps, unc_ps = log.when(position)
     rows: list[Row] = []
-    match = _as_sent(facts, receiver, value, t_ps, unc_ps)
+    match = _as_sent(facts, sender, receiver, value, t_ps, unc_ps)
     flow, ground = None, Ground.CONFIRMED
     if match is not None:
         sent_log, sent_at = match
@@ -88,16 +88,22 @@ def _refused(facts: Facts, sender: str, receiver: str, log: EventLog, position: 
 
 
 def _as_sent(
-    facts: Facts, receiver: str, value: int, t_ps: int, unc_ps: int | None
+    facts: Facts, sender: str, receiver: str, value: int, t_ps: int, unc_ps: int | None
 ) -> tuple[EventLog, int] | None:
-    """Return the credit that differs in one bit and was sent last before the refusal."""
-    log = facts.view.logs.get(receiver)
-    if log is None:
+    """Return the credit that differs in one bit and was sent last before the refusal.
+
+    One that the sender took is not the one it refused. None where credits of several flows are left.
+    """
+    log, sender_log = facts.view.logs.get(receiver), facts.view.logs.get(sender)
+    if log is None or sender_log is None:
         return None
+    taken = sender_log.select("CREDIT", "taken")
+    told = {*zip(sender_log.flow[taken].tolist(), sender_log.value[taken].tolist(), strict=True)}
     near = [
         at
         for at in log.select("CREDIT", "sent").tolist()
         if (int(log.value[at]) ^ value).bit_count() == 1
+        and (int(log.flow[at]), int(log.value[at])) not in told
     ]
     # A refusal is stamped by another clock: with the doubt of both it may seem early.
     doubt_ps = [int(log.t_unc_ps[at]) for at in near]
@@ -107,7 +113,7 @@ def _as_sent(
         for at, doubt in zip(near, doubt_ps, strict=True)
         if not known or int(log.t_ps[at]) - doubt <= t_ps + (unc_ps or 0)
     ]
-    return (log, before[-1]) if before else None
+    return (log, before[-1]) if len({int(log.flow[at]) for at in before}) == 1 else None
 
 
 def _sure_flow(facts: Facts, sender: str, receiver: str, flow: int) -> int | None:

@@ -436,3 +436,20 @@ def test_a_flow_that_had_more_outstanding_than_its_limit_with_one_bit_otherwise_
     books = {"credited": 5100, "received": 5400, "freed": 5100, "reported": 5100}
     pair.account("A", 1, limit=limit, **books)
     assert explained(pair).findings[0].diagnosis == name
+
+
+def test_a_refused_credit_is_not_one_that_was_taken_and_of_several_flows_it_is_of_none(
+    explained: Explain,
+) -> None:
+    """Bit 9 of a credit of flow 1 changed, and flow 2's of as many words is one bit from that, too."""
+    for also, flow in ((True, 1), (False, None)):
+        pair = Pair(causes={"A": ["credit-parity"], "B": ["cross"]})
+        pair.traffic(10, flow=1)
+        pair.credit(60 * US, 1088, flow=2, arrives=also)
+        pair.credit(61 * US, 1088, flow=1, flip=1 << 9)
+        for number in (1, 2):
+            pair.account("A", number, sent=1200, credited=1024, limit=1024, received=1200)
+        pair.counter("A", "parity_errors", 1)
+        pair.counter("A", "credits_refused", 1)
+        finding = only(explained(pair).findings)
+        assert (finding.diagnosis, finding.flow) == ("credit-corrupted", flow)
