@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 from freezeframe.analyzers.contract import Finding
+from freezeframe.analyzers.explain import explain
 from tests.analyzers.bench_pair import LINK_PS, Crossing, Pair, header, words_of
 from tests.analyzers.conftest import Explain
+from tests.campaign.open_world.runs import Job, take
 
 QUIET = {"A": ["host"], "B": ["host"]}
 
@@ -53,16 +57,13 @@ def test_a_packet_that_comes_out_of_a_fifo_twice_is_duplicated(explained: Explai
 
 
 def test_a_packet_that_came_over_the_link_in_place_of_the_last_one_says_nothing_of_a_memory(
-    explained: Explain,
+    tmp_path: Path,
 ) -> None:
-    """The memories before the link close within the last packet: at its place stand words of two packets."""
-    pair = Pair(causes=QUIET)
-    one, two = pair.traffic(20)[-2:]
-    two.rx_enq[:] = list(one.rx_enq)
-    two.rx_deq.clear()
-    del two.tx_enq[30:], two.tx_deq[31:]  # the last word at tx_deq is at no tap before it
-    names = {finding.diagnosis for finding in explained(pair).findings}
-    assert "recorder-suspect" not in names
+    """Packet 4 comes twice, and A's memories close within packet 5: at its place stand words of two packets."""
+    take(Job(2, "link-packet-doubled", "light", 1_002_011, -1), tmp_path)
+    findings = explain(tmp_path / "run.ff").findings
+    assert "recorder-suspect" not in {finding.diagnosis for finding in findings}
+    assert (findings[0].diagnosis, findings[0].packet) == ("packet-duplicated", 4)
 
 
 def test_two_packets_that_changed_places_on_the_link_are_reordered(explained: Explain) -> None:
