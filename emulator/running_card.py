@@ -14,6 +14,7 @@ from typing import NamedTuple
 from freezeframe.capture.card.recording import CardRecording
 from freezeframe.capture.errors import InputError
 from freezeframe.capture.targets.base import Words
+from freezeframe.emulator.adapter.record import run_recorded
 from freezeframe.emulator.card_image import CardImage, empty_recording
 from freezeframe.emulator.profile_files import profile_file
 from freezeframe.emulator.sci.record import run_bridge, run_pair
@@ -51,7 +52,24 @@ def _sci_pair(wanted: Wanted) -> Run:
     return run
 
 
-MODELS: dict[str, Callable[[Wanted], Run]] = {"sci-bridge": _sci, "sci-pair": _sci_pair}
+def _stages(wanted: Wanted) -> Run:
+    if wanted.fault != "none":
+        raise InputError(
+            f"profile {wanted.profile} has no fault {wanted.fault!r}; a profile of stages has none"
+        )
+
+    def run(number: int) -> tuple[Sequence[CardRecording], tuple[str, ...]]:
+        made, _ = run_recorded(wanted.profile, wanted.seed + number, wanted.workload or "rising")
+        return (made,), ()
+
+    return run
+
+
+MODELS: dict[str, Callable[[Wanted], Run]] = {
+    "sci-bridge": _sci,
+    "sci-pair": _sci_pair,
+    "stages": _stages,
+}
 """What runs a profile that says ``model = NAME``."""
 
 

@@ -20,6 +20,7 @@ from freezeframe.analyzers.card.claims import BAD_ON_ARRIVAL, LAW_BROKEN, Claim,
 from freezeframe.analyzers.card.fired import FiredPart, fired_parts
 from freezeframe.analyzers.card.fit import judged, later_tap_does_not_fit
 from freezeframe.analyzers.card.laws import LawVerdict
+from freezeframe.analyzers.card.load import livelocked, load_not_asked, load_seen
 from freezeframe.analyzers.card.logged import histogram_lines, logged_lines
 from freezeframe.analyzers.card.seen import (
     confronted,
@@ -111,12 +112,13 @@ def explain_card(recording: CardRecording | CardView) -> CardExplanation:
     claims = card.unfit or list(_claims(card))
     if not card.unfit:
         claims = with_transactions(card, [*_not_of_the_link(card, claims), *_on_the_link(card)])
+        claims += livelocked(card)
     if not claims:  # else something else may have made the counters differ
         claims = broken_laws(laws) or unexplained_causes(card)
     findings = findings_of(claims, card.device)
     logged = logged_lines(card.recording, card.times, log)
     histograms = histogram_lines(card.recording)
-    looked_at, not_seen = list(what_was_seen(card)), list(what_was_not_seen(card))
+    looked_at, not_seen = [*what_was_seen(card), *load_seen(card)], list(what_was_not_seen(card))
     return CardExplanation(
         findings,
         not_asked,
@@ -205,6 +207,7 @@ def _not_asked(view_of_card: CardView) -> Iterator[str]:
     card = view_of_card.recording.card
     if card.of_hooks:
         yield "verdicts on packets: need a [tap]; C hooks record events alone"
+        yield from load_not_asked(view_of_card)
         return
     if not card.said.path:
         yield "differences between taps: needs a [path] of two taps"
@@ -238,4 +241,5 @@ def _not_asked(view_of_card: CardView) -> Iterator[str]:
     for name in sorted(gap_taps & set(streams)):
         if streams[name].tap.said.time != "exact":
             yield f'gap-in-packet at {name}: needs time = "exact"'
+    yield from load_not_asked(view_of_card)
     yield from (verdict.text for verdict in laws if verdict.holds is None)

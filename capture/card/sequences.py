@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from difflib import get_close_matches
 
-from freezeframe.capture.card.tables import CardFile, Event, FormatField, Transactions, Way
+from freezeframe.capture.card.tables import CardFile, Event, FormatField, Load, Transactions, Way
 
 Where = tuple[str | int, ...]
 _MOST_EVENTS = 16
@@ -28,8 +28,19 @@ def problems_of_sequences(card: CardFile) -> Iterator[tuple[Where, str]]:
                     )
     for name, said in card.transactions.items():
         yield from _transactions(card, ("transactions", name), said)
+    for name, load in card.load.items():
+        yield from _load(card, ("load", name), load)
     for name, way in card.way.items():
         yield from _way(card, ("way", name), way)
+
+
+LOAD_EVENTS = ("came", "delivered", "dropped", "wasted", "called", "handler", "occupied")
+"""The keys of ``[load.NAME]`` that name an event."""
+
+
+def events_of_load(said: Load) -> list[str]:
+    """Return the events that a load names."""
+    return [event for key in LOAD_EVENTS if (event := getattr(said, key))]
 
 
 def goes_on(card: CardFile) -> bool:
@@ -127,6 +138,18 @@ def _fields(
                     (*where, key),
                     f"transactions {name}: {key}: {_nearest(f'name of field {field}', one, known)}",
                 )
+
+
+def _load(card: CardFile, where: Where, said: Load) -> Iterator[tuple[Where, str]]:
+    name = where[1]
+    for key in LOAD_EVENTS:
+        event = getattr(said, key)
+        if event and event not in card.event:
+            yield (*where, key), f"load {name}: {key}: {_nearest('event', event, card.event)}"
+        elif event and not card.event[event].value:
+            yield (*where, key), f"load {name}: {key}: event {event} is logged without a value"
+    if len({card.event[event].clock for event in events_of_load(said) if event in card.event}) > 1:
+        yield where, f"load {name}: its events are of several clocks; they are logged together"
 
 
 def _way(card: CardFile, where: Where, way: Way) -> Iterator[tuple[Where, str]]:

@@ -389,6 +389,23 @@ class Transactions(_Table, rename={"in_": "in"}):
     doc: Doc = ""
 
 
+class Load(_Table):
+    """``[load.NAME]``: what is offered to a host, what it makes of it, and what that takes of its processor.
+
+    Each names an event that is logged again and again, all at the same moments, with a count since power-up (modulo 2 to
+    the bits of its value); those of time count cycles of the event's clock.
+    """
+
+    came: Annotated[str, Meta(description="event: packets that came")]
+    delivered: Annotated[str, Meta(description="event: packets that their receiver got")]
+    dropped: Annotated[str, Meta(description="event: packets dropped before the host did any work")]
+    wasted: Annotated[str, Meta(description="event: packets dropped after the host worked on them")]
+    called: Annotated[str, Meta(description="event: interrupts")] = ""
+    handler: Annotated[str, Meta(description="event: cycles of the host in interrupts")] = ""
+    occupied: Annotated[str, Meta(description="event: cycles in which the host was not idle")] = ""
+    doc: Doc = ""
+
+
 class WayPhase(_Table):
     """``[[way.NAME.phase]]``: from one event to a later one."""
 
@@ -445,5 +462,6 @@ class CardFile(_Table):
     flow_control: FlowControl = field(default_factory=FlowControl)
     law: dict[Name, Law] = {}
     transactions: Annotated[dict[Name, Transactions], Meta(max_length=8)] = {}
+    load: Annotated[dict[Name, Load], Meta(max_length=8)] = {}
     way: Annotated[dict[Name, Way], Meta(max_length=16)] = {}
     transport: Transport = field(default_factory=Transport)

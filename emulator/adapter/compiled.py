@@ -142,7 +142,7 @@ def compile_adapter(described: Described) -> Compiled:
     resources = np.array(list(tables.resources.values()), layout.RESOURCE)
     most = max((int(row["servers"]) for row in resources), default=1)
     world = World(
-        state=np.zeros(5, np.int64),
+        state=np.zeros(7, np.int64),
         flows=flows,
         steps=np.array(tables.steps, layout.STEP),
         refs=np.array(tables.refs or [0], np.int64),
@@ -157,6 +157,7 @@ def compile_adapter(described: Described) -> Compiled:
         packets=packets,
         messages=messages,
         heap=np.zeros(2 * len(packets) + len(ways) + 256, layout.EVENT),
+        samples=np.zeros((0, 0), np.int64),
     )
     return Compiled(
         described, world, ways, list(tables.groups), list(tables.resources), list(tables.pools)

@@ -26,7 +26,8 @@ from freezeframe.emulator.adapter.layout import (
 DONE, HEAP_FULL = 0, 1
 _ARRIVE, _FINISH, _ENTER, _LOOK = int64s(0, 4)
 _MORE, _LESS = ZERO + 1, ZERO - 1
-_SIZE, _SEQ, _NOW, _OVER, _FULL = 0, 1, 2, 3, 4
+_SIZE, _SEQ, _NOW, _OVER, _FULL, _PERIOD, _TAKEN = 0, 1, 2, 3, 4, 5, 6
+SAMPLED = 4  # numbers of a group in a sample
 
 
 @njit(nogil=True, cache=True)
@@ -45,6 +46,8 @@ def run(w: World) -> int:
                 _push(w.state, w.heap, ZERO, _ARRIVE, f, ZERO)
     while w.state[_SIZE] > 0:
         now = w.heap[0].t
+        while w.state[_TAKEN] < len(w.samples) and (w.state[_TAKEN] + 1) * w.state[_PERIOD] <= now:
+            _sample(w)
         w.state[_NOW] = now
         while w.state[_SIZE] > 0 and w.heap[0].t == now:
             kind, what, version = w.heap[0].kind, w.heap[0].what, w.heap[0].version
@@ -64,6 +67,35 @@ def run(w: World) -> int:
         if w.state[_FULL]:
             return HEAP_FULL
     return DONE
+
+
+@njit(nogil=True, cache=True)
+def _sample(w: World) -> None:
+    """Write down what was counted before the next multiple of the period; a job under way counts up to there."""
+    taken = w.state[_TAKEN]
+    at = (taken + 1) * w.state[_PERIOD]
+    row = w.samples[taken]
+    for g in range(len(w.groups)):
+        row[SAMPLED * g] = w.groups[g].jobs
+        row[SAMPLED * g + 1] = w.groups[g].packets
+        row[SAMPLED * g + 2] = w.groups[g].dropped
+        row[SAMPLED * g + 3] = w.groups[g].busy
+    for r in range(len(w.resources)):
+        place = SAMPLED * len(w.groups) + r
+        row[place] = w.resources[r].busy
+        for s in range(w.resources[r].servers):
+            p = w.running[r, s]
+            if p >= 0:
+                row[place] += at - w.packets[p].started
+                q = w.steps[w.flows[w.packets[p].flow].step + w.packets[p].step].queue
+                # Its whole time was counted when it began; what is left of it then is still to come.
+                row[SAMPLED * w.queues[q].group + 3] -= w.packets[p].left - (at - w.packets[p].started)
+    for q in range(len(w.queues)):
+        p = w.queues[q].head
+        while p >= 0 and w.packets[p].left >= 0:  # taken off its resource
+            row[SAMPLED * w.queues[q].group + 3] -= w.packets[p].left
+            p = w.packets[p].next
+    w.state[_TAKEN] += 1
 
 
 @njit(nogil=True, cache=True)

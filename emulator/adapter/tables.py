@@ -144,10 +144,14 @@ class Flow(_Table, rename={"from_": "from"}):
 
 
 class Run(_Table):
-    """``[run]``: how many messages of each flow, and the seed of all that is drawn."""
+    """``[run]``: how many messages of each flow, and the seed of all that is drawn.
+
+    ``log_ns``: how often a card of the profile logs what it counts, where `emulate` runs it.
+    """
 
     messages: Annotated[int, Meta(ge=1, le=MOST_MESSAGES)] = 1000
     seed: Annotated[int, Meta(ge=0, lt=1 << 62)] = 1
+    log_ns: Annotated[float, Meta(ge=1000, le=1e12)] = 1_000_000.0
 
 
 class Adapter(_Table):

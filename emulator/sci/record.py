@@ -221,6 +221,7 @@ def _recording(watch: _Watch, bridge: Bridge, until: int) -> CardRecording:
         "ids_out": len(bridge.out), "ids_free": len(bridge.free), "ids_off": layout.IDS - bridge.sizes.ids_enabled,
         "requests_open": len(bridge.open), "writes_inside": books.inside,
         "packets_under_way": books.under_way, "incoming_free": bridge.incoming_free,
+        "incoming_buffers": bridge.sizes.incoming_buffers,
     }  # fmt: skip
     return CardRecording(
         card, taps, [RecordedClock(clock, clock.said.hz) for clock in card.clocks], SERVED,

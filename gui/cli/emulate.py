@@ -139,6 +139,7 @@ def run(
     Profile pci-sci is one card, with faults nwrite-response-confused, response-lost, packet-damaged,
     incoming-buffers-leak, page-not-exported, page-not-imported, and workloads mixed, single-4B,
     stream-64B, by-hand; pci-sci-pair is two of them with a ring between, and ping-pong-4B.
+    Profiles livelock and livelock-backoff are an adapter that interrupts its host, with workloads rising, as-described.
 
     \b
     Examples:

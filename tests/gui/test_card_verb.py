@@ -25,6 +25,11 @@ SAID = {
         "FCS stripped; 8 to 32 bits",
         "wire_packets - mac_packets",
     ),
+    "interrupting": (
+        "1.0: 1 tap in 1 clock domain",
+        "rises of sample with came_count",
+        "packets_come - packets_delivered - packets_ring_dropped - packets_queue_dropped",
+    ),
     "pci-sci": ("1.0: 2 taps in 1 clock domain", "reorders", "ids_taken - ids_returned - ids_out"),
     "pci-sci-node": (
         "1.0: 2 taps in 1 clock domain",

@@ -18,7 +18,7 @@ def test_a_bridge_is_served_pulled_and_explained(tmp_path: Path) -> None:
     explained = json.loads(run_inside("explain", capture, "--json").out)
     assert truth.read_text().splitlines()[0] == "run 1: the response of transaction 19 closed 20"
     assert "The answer for ID 19 closed the transaction of ID 20" in json.dumps(explained)
-    assert run_inside("check", capture).out == "sci.ff: 0 laws broken, 5 hold, 0 not checkable\n"
+    assert run_inside("check", capture).out == "sci.ff: 0 laws broken, 6 hold, 0 not checkable\n"
     found = run_inside("analyze", capture, "transactions", "--fail-on-findings")
     assert found.code == 1 and "answer-confused" in found.out
 
@@ -67,7 +67,7 @@ def test_two_nodes_are_pulled_together_and_each_says_what_it_knows_of_the_other(
     assert (a["device"], a["card"]["name"], a["answer"]) == ("A", "pci-sci-node", "1 finding")
     assert a["findings"][0]["text"].startswith("up_refused at B: an access with ID 3 was not ")
     assert (b["device"], b["answer"]) == ("B", "no fault found")
-    assert run_inside("check", capture).out == "two.ff: 0 laws broken, 12 hold, 0 not checkable\n"
+    assert run_inside("check", capture).out == "two.ff: 0 laws broken, 14 hold, 0 not checkable\n"
     shown = run_inside("analyze", capture, "transactions", "latency").out
     assert "A.remote, packets with an ID seen at the other end" in shown
     assert "A.blink_out->B.blink_in, first beat to first beat, least" in shown

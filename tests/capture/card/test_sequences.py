@@ -58,6 +58,11 @@ status = "status"
 good = ["fine"]
 taken = "begun"
 returned = "over"
+[load.l]
+came = "begun"
+delivered = "over"
+dropped = "begun"
+wasted = "over"
 [way.w]
 [[way.w.phase]]
 name = "all"
@@ -87,6 +92,12 @@ def test_a_file_that_names_what_is_there_is_a_card() -> None:
          "transactions t: apart: there is no field 'queue'; there is id, kind, status"),
         ('taken = "begun"', 'taken = "bare"', "transactions t: event bare is logged without a value, so without an ID"),
         ('busy = ["idle"]', 'busy = ["idel"]', "states m: after: there is no state 'idel'; did you mean idle?"),
+        ('came = "begun"', 'came = "begin"', "load l: came: there is no event 'begin'; did you mean begun?"),
+        ('came = "begun"', 'came = "bare"', "load l: came: event bare is logged without a value"),
+        ('wasted = "over"', 'wasted = "over"\nhandler = "bear"',
+         "load l: handler: there is no event 'bear'; did you mean bare?"),
+        ('bits = 6\n[event.over]', 'bits = 6\nclock = "other"\n[clock.other]\nhz = 1_000_000\n[event.over]',
+         "load l: its events are of several clocks; they are logged together"),
         ('end = "over"', 'end = "bare"',
          "way w: event bare is logged without a value, by which its message would be known"),
         ('end = "over"', 'end = "ever"', "way w: phase all: there is no event 'ever'; did you mean over?"),
