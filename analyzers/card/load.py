@@ -1,9 +1,9 @@
-"""Receive livelock: a host that what comes keeps from what it is for, by the samples that ``[load]`` of a card names.
+"""Receive livelock: a host that arrivals keep from its work, by the samples that ``[load]`` of a card names.
 
-Between two samples stands a *window*: how many packets came, were delivered, were dropped before the host and behind its
-handler, how often it was interrupted, for how long. Windows are put in the order of their load and gathered; that fewer
-are delivered under the heaviest load than under a lighter one is seen, never assumed. The name stands only where the time
-that the handler took accounts for the fall.
+Between two samples stands a *window*: how many packets came, were delivered, were dropped before the host and behind
+its handler, how often it was interrupted, for how long. Windows are put in the order of their load and gathered; that
+fewer are delivered under the heaviest load than under a lighter one is seen, never assumed. The name stands only where
+the time that the handler took accounts for the fall.
 
 Source: END (Indiresan, Mehra, Shin), section 6; Mogul and Ramakrishnan, "Eliminating receive livelock" (1996).
 """
@@ -11,6 +11,7 @@ Source: END (Indiresan, Mehra, Shin), section 6; Mogul and Ramakrishnan, "Elimin
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import pairwise
 from math import sqrt
 from typing import NamedTuple
 
@@ -96,10 +97,11 @@ def load_seen(card: CardView) -> Iterator[str]:
         gathered = _gathered(card, said)
         if len(gathered) > 1:
             best = max(each.rate("delivered") for each in gathered)
+            windows = sum(len(each.windows) for each in gathered)
+            least, most = gathered[0].rate("came"), gathered[-1].rate("came")
             yield (
-                f"load {name}: {sum(len(each.windows) for each in gathered)} windows, from {gathered[0].rate('came'):,.0f} "
-                f"to {gathered[-1].rate('came'):,.0f} packets a second; delivered at most {best:,.0f}, under the heaviest "
-                f"load {gathered[-1].rate('delivered'):,.0f}"
+                f"load {name}: {windows} windows, from {least:,.0f} to {most:,.0f} packets a second; delivered at most "
+                f"{best:,.0f}, under the heaviest load {gathered[-1].rate('delivered'):,.0f}"
             )
 
 
@@ -113,7 +115,7 @@ def windows_of(card: CardView, said: Load, log: EventLog) -> list[Window]:
             samples.setdefault(entry.cycle, {})[keys[entry.name]] = (number, entry)
     whole = [(cycle, each) for cycle, each in sorted(samples.items()) if len(each) == len(keys)]
     found = []
-    for (begin, before), (end, after) in zip(whole, whole[1:], strict=False):
+    for (begin, before), (end, after) in pairwise(whole):
         counts = {
             key: (after[key][1].value - before[key][1].value) % (1 << events[name].bits)
             for name, key in keys.items()
@@ -134,7 +136,7 @@ def _gathered(card: CardView, said: Load) -> list[Gathered]:
     ordered = sorted(windows, key=lambda window: window.counts["came"] / window.cycles)
     parts = min(_MOST_GATHERINGS, len(ordered) // _LEAST_WINDOWS)
     edges = [len(ordered) * n // parts for n in range(parts + 1)] if parts else []
-    return [Gathered(ordered[a:b], hz) for a, b in zip(edges, edges[1:], strict=False)]
+    return [Gathered(ordered[a:b], hz) for a, b in pairwise(edges)]
 
 
 def _fall(gathered: list[Gathered]) -> tuple[Gathered, Gathered] | None:
@@ -171,8 +173,8 @@ def _claim(said: Load, light: Gathered, heavy: Gathered) -> Claim:
     more = "."
     if said.handler:
         more = (
-            f": interrupts took {heavy.share('handler'):.0%} of the host's time, before {light.share('handler'):.0%}, and "
-            f"{heavy.count('wasted'):,} packets were dropped after it had worked on them."
+            f": interrupts took {heavy.share('handler'):.0%} of the host's time, before {light.share('handler'):.0%}, "
+            f"and {heavy.count('wasted'):,} packets were dropped after it had worked on them."
         )
     first = min(heavy.windows, key=lambda window: window.t_ps)
     return Claim(
@@ -182,8 +184,8 @@ def _claim(said: Load, light: Gathered, heavy: Gathered) -> Claim:
         t_ps=first.t_ps,
         t_unc_ps=first.t_unc_ps,
         witnesses=tuple(witnesses),
-        falsifier="as many deliveries under the heavier load, a host with time to spare, or a fall that the time in its "
-        "interrupt handler does not account for",
+        falsifier="as many deliveries under the heavier load, a host with time to spare, or a fall that the time in "
+        "its interrupt handler does not account for",
         candidates=(LIVELOCK, NONE_KNOWN) if silent else (),
     )
 
@@ -199,7 +201,8 @@ def _interrupts(said: Load, light: Gathered, heavy: Gathered) -> Witness:
         return Witness(Says.SILENT, "the card does not log its interrupts")
     now, then = heavy.rate("called"), light.rate("called")
     return Witness(
-        Says.FOR if now > then else Says.AGAINST, f"{now:,.0f} interrupts a second, before {then:,.0f}"
+        Says.FOR if now > then else Says.AGAINST,
+        f"{now:,.0f} interrupts a second, before {then:,.0f}",
     )
 
 
@@ -223,4 +226,7 @@ def _accounted(said: Load, light: Gathered, heavy: Gathered) -> Witness:
         return Witness(Says.AGAINST, text)
     unexplained = before * left / then - delivered
     says = Says.FOR if unexplained <= (1 - _ACCOUNTED) * (before - delivered) else Says.AGAINST
-    return Witness(says, f"{text}; at as many deliveries in it {before * left / then:,.0f} a second would be left")
+    return Witness(
+        says,
+        f"{text}; at as many deliveries in it {before * left / then:,.0f} a second would be left",
+    )

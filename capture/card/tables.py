@@ -392,8 +392,8 @@ class Transactions(_Table, rename={"in_": "in"}):
 class Load(_Table):
     """``[load.NAME]``: what is offered to a host, what it makes of it, and what that takes of its processor.
 
-    Each names an event that is logged again and again, all at the same moments, with a count since power-up (modulo 2 to
-    the bits of its value); those of time count cycles of the event's clock.
+    Each names an event that is logged again and again, all at the same moments, with a count since power-up (modulo 2
+    to the bits of its value); those of time count cycles of the event's clock.
     """
 
     came: Annotated[str, Meta(description="event: packets that came")]

@@ -89,7 +89,9 @@ def _sample(w: World) -> None:
                 row[place] += at - w.packets[p].started
                 q = w.steps[w.flows[w.packets[p].flow].step + w.packets[p].step].queue
                 # Its whole time was counted when it began; what is left of it then is still to come.
-                row[SAMPLED * w.queues[q].group + 3] -= w.packets[p].left - (at - w.packets[p].started)
+                row[SAMPLED * w.queues[q].group + 3] -= w.packets[p].left - (
+                    at - w.packets[p].started
+                )
     for q in range(len(w.queues)):
         p = w.queues[q].head
         while p >= 0 and w.packets[p].left >= 0:  # taken off its resource

@@ -65,9 +65,9 @@ class World(NamedTuple):
 
     ``state``: events in the heap, running number, time, packets finished, whether the heap was too small.
     ``running``: (resource, server) -> packet or -1.
-    ``samples``: (sample, number) -> counts at the multiples of a period, as far as there is room: of each group its jobs,
-    packets, dropped packets and time, then of each resource the time it was occupied. ``state[5]``: the period, 0: none;
-    ``state[6]``: samples taken.
+    ``samples``: (sample, number) -> counts at the multiples of a period, as far as there is room: of each group its
+    jobs, packets, dropped packets and time, then of each resource the time it was occupied. ``state[5]``: the period,
+    0: none; ``state[6]``: samples taken.
     ``used``, ``reserved``: (pool, flow) -> tokens. ``turn``: (resource, flow) -> when it was last served.
     """
 

@@ -2,7 +2,8 @@
 
 The wires of the card file are called by what the stages do. Of each stage ``STAGE_jobs``, ``STAGE_packets``,
 ``STAGE_dropped`` and ``STAGE_cycles`` (the time of its jobs); of each resource ``RESOURCE_occupied`` (cycles); of the
-flows ``came``, ``delivered`` and ``inside`` (packets), as a pulse for a counter and with ``_count`` as a value; and ``sample``, which rises every ``log_ns``. Events are those of ``sample``.
+flows ``came``, ``delivered`` and ``inside`` (packets), as a pulse for a counter and with ``_count`` as a value; and
+``sample``, which rises every ``log_ns``. Events are those of ``sample``.
 A tap holds a word for each packet as it came: its number, its size in bytes, its flow.
 """
 
@@ -66,7 +67,9 @@ def run_recorded(profile: str, seed: int, workload: str) -> tuple[CardRecording,
         raise InputError(f'{described.file.path}: names no card file: card = "NAME"')
     card = elaborate(read_card(card_place(name)))
     period_ps = round(described.adapter.run.log_ns * 1000)
-    outcome = run_compiled(_with_samples(WORKLOADS[workload](compile_adapter(described)), period_ps))
+    outcome = run_compiled(
+        _with_samples(WORKLOADS[workload](compile_adapter(described)), period_ps)
+    )
     return _recording(card, outcome, _wires(card, outcome, period_ps)), outcome
 
 
@@ -172,7 +175,8 @@ def _recording(card: ElaboratedCard, outcome: Outcome, wires: Wires) -> CardReco
             for source in card.sources:
                 if source.states or card.said.event[source.name].wire != _SAMPLE:
                     raise InputError(
-                        f"card {card.name}: {source.name} is no event of wire {_SAMPLE}; a profile of stages has no other"
+                        f"card {card.name}: {source.name} is no event of wire {_SAMPLE}; a profile of stages has "
+                        "no other"
                     )
                 event = card.said.event[source.name]
                 value = int(_held(card, wires, event.value)[row]) if event.value else 0

@@ -19,6 +19,9 @@ from freezeframe.emulator.card_image import empty_recording
 from freezeframe.emulator.card_memory import LogMemory
 
 CYCLES = 50_000  # of a window, a millisecond
+EVENTS = (
+    "came", "delivered", "ring_dropped", "queue_dropped", "interrupts", "handler_cycles", "host_cycles",
+)  # fmt: skip
 
 
 class Ms(NamedTuple):
@@ -38,19 +41,24 @@ def recorded(windows: list[Ms], text: str | None = None) -> CardRecording:
     place = card_place("interrupting")
     card = elaborate(read_card(place) if text is None else parse_card(text, "own.toml"))
     assert card.log is not None
-    log, sums = LogMemory(card.log), dict.fromkeys(("came", "delivered", "ring_dropped", "queue_dropped", "interrupts", "handler_cycles", "host_cycles"), 0)  # fmt: skip
+    log, sums = LogMemory(card.log), dict.fromkeys(EVENTS, 0)
     for number, window in enumerate([Ms(0, 0), *windows]):
         for name, more in zip(sums, window, strict=True):
             sums[name] += more * CYCLES // 1000 if name.endswith("cycles") else more
         for source in card.sources:
-            log.entry(1000 + number * CYCLES, source.number, LogKind.EVENT, sums[source.name], 1 << 40)
+            log.entry(
+                1000 + number * CYCLES, source.number, LogKind.EVENT, sums[source.name], 1 << 40
+            )
     close = 2000 + len(windows) * CYCLES
     empty = empty_recording(card)
-    counters = {"packets_come": sums["came"], "packets_delivered": sums["delivered"], "packets_ring_dropped": sums["ring_dropped"], "packets_queue_dropped": sums["queue_dropped"]}  # fmt: skip
+    counters = {
+        "packets_come": sums["came"], "packets_delivered": sums["delivered"],
+        "packets_ring_dropped": sums["ring_dropped"], "packets_queue_dropped": sums["queue_dropped"],
+    }  # fmt: skip
     inside = sums["came"] - sums["delivered"] - sums["ring_dropped"] - sums["queue_dropped"]
     return CardRecording(
         card, empty.taps, empty.clocks, empty.features, causes=1, cause_cycle=close - 64,
-        counters=empty.counters | counters, bank={"packets_inside": inside}, log=log.close(close, 1, 64),
+        counters={**empty.counters, **counters}, bank={"packets_inside": inside}, log=log.close(close, 1, 64),
     )  # fmt: skip
 
 
@@ -71,13 +79,16 @@ def test_a_host_whose_interrupts_leave_no_time_for_its_protocol_is_in_receive_li
     finding = only(explained(LIGHT + LIVELOCK))
     assert finding.diagnosis == "receive-livelock"
     assert finding.text == (
-        "While 80,000 packets a second came, 3,000 were delivered; while 30,000 came, 30,000 were: interrupts took 94% of "
-        "the host's time, before 36%, and 385 packets were dropped after it had worked on them."
+        "While 80,000 packets a second came, 3,000 were delivered; while 30,000 came, 30,000 were: interrupts took 94% "
+        "of the host's time, before 36%, and 385 packets were dropped after it had worked on them."
     )
     told = [each.text for each in finding.evidence]
     assert "For: 80,000 interrupts a second, before 30,000" in told
     assert "For: the host was occupied for 100.0% of the time" in told
-    assert any(text.startswith("For: the handler left 6.0% of the host's time, before 64.0%") for text in told)
+    assert any(
+        text.startswith("For: the handler left 6.0% of the host's time, before 64.0%")
+        for text in told
+    )
     assert told[-1] == "Confidence: not counted yet."
     assert finding.confidence is None or finding.confidence < 0.9
 
@@ -96,20 +107,23 @@ def test_a_load_that_does_not_change_is_said_to_tell_nothing() -> None:
     found = explained(LIVELOCK * 2)
     assert found.findings == []
     assert (
-        "receive-livelock: load receive: what came was 80,000 to 80,000 packets a second; needs a load that changes by a "
-        "quarter and more" in found.not_asked
+        "receive-livelock: load receive: what came was 80,000 to 80,000 packets a second; needs a load that changes by "
+        "a quarter and more" in found.not_asked
     )
-    assert any(line.startswith("receive-livelock: load receive: needs 8 windows") for line in explained(LIGHT[:3]).not_asked)
+    assert any(
+        line.startswith("receive-livelock: load receive: needs 8 windows")
+        for line in explained(LIGHT[:3]).not_asked
+    )
 
 
 @pytest.mark.parametrize(
     ("heavy", "against"),
     [
-        (Ms(80, 3, queue_dropped=77, interrupts=80, handler=600, host=700), "the host was occupied for 70.0% of the time"),
+        (Ms(80, 3, queue_dropped=77, interrupts=80, handler=600, host=700), "the host was occupied for 70.0%"),
         # Its handler leaves two fifths of the time, and something else takes it.
-        (Ms(80, 3, queue_dropped=77, interrupts=80, handler=600, host=1000), "the handler left 40.0% of the host's time"),
-        (Ms(80, 3, ring_dropped=77, interrupts=80, handler=940, host=1000), "0 packets were dropped after the host had worked"),
-        (Ms(80, 3, queue_dropped=77, interrupts=20, handler=940, host=1000), "20,000 interrupts a second, before 30,000"),
+        (Ms(80, 3, queue_dropped=77, interrupts=80, handler=600, host=1000), "the handler left 40.0% of"),
+        (Ms(80, 3, ring_dropped=77, interrupts=80, handler=940, host=1000), "0 packets were dropped after"),
+        (Ms(80, 3, queue_dropped=77, interrupts=20, handler=940, host=1000), "20,000 interrupts a second, before"),
     ],
 )  # fmt: skip
 def test_deliveries_that_fall_for_another_reason_are_not_named_so(heavy: Ms, against: str) -> None:
@@ -127,7 +141,11 @@ def test_what_waits_in_a_queue_is_not_taken_for_what_is_not_delivered() -> None:
 
 def test_a_card_that_does_not_log_its_hosts_time_gets_no_name() -> None:
     text = card_place("interrupting").read_text(encoding="utf-8")
-    for line in ('handler = "handler_cycles"\n', 'occupied = "host_cycles"\n', 'called = "interrupts"\n'):
+    for line in (
+        'handler = "handler_cycles"\n',
+        'occupied = "host_cycles"\n',
+        'called = "interrupts"\n',
+    ):
         assert text.count(line) == 1
         text = text.replace(line, "")
     finding = only(explain_card(recorded(LIGHT + LIVELOCK, text)))
@@ -147,7 +165,8 @@ def test_the_profile_without_back_off_is_named_and_the_one_with_it_never() -> No
 def test_a_link_that_is_saturated_before_the_host_is_no_livelock(tmp_path: Path) -> None:
     path = tmp_path / "link.toml"
     path.write_text(
-        'extends = "livelock"\n[resource.link]\nservers = 1\n[stage.wire]\nuses = ["link"]\nat = "receiver"\nfixed_ns = 40_000\n'
+        'extends = "livelock"\n[resource.link]\nservers = 1\n[stage.wire]\nuses = ["link"]\nat = "receiver"\n'
+        "fixed_ns = 40_000\n"
         '[flow.packets]\nroute = ["wire", "interrupt", "stack"]\n'
         "[parameter]\nstack_us = 5\n",
         encoding="utf-8",

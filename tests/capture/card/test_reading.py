@@ -310,7 +310,8 @@ def test_a_card_that_ships_is_meant_by_its_name_and_a_missing_file_lists_them(
         read_card("fort")
     assert str(refused.value) == (
         "fort: there is no such file; give a card file, or the name of a card that ships: ethernet-8, "
-        "ethernet-axis-512, ethernet-axis-64, forth-regions, forth-x4, forth, interrupting, liteeth, pci-sci-node, pci-sci, switch-c"
+        "ethernet-axis-512, ethernet-axis-64, forth-regions, forth-x4, forth, interrupting, liteeth, pci-sci-node, "
+        "pci-sci, switch-c"
     )
     with pytest.raises(InputError, match="there is no such file"):
         read_card(tmp_path / "forth.toml")

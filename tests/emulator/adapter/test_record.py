@@ -13,7 +13,9 @@ from freezeframe.decoders.tap.event_log import decode_log
 from freezeframe.emulator.adapter.record import run_recorded
 from freezeframe.emulator.running_card import RunningCard, Wanted
 
-EVENTS = ("came", "ring_dropped", "interrupts", "handler_cycles", "host_cycles", "queue_dropped", "delivered")  # fmt: skip
+EVENTS = (
+    "came", "ring_dropped", "interrupts", "handler_cycles", "host_cycles", "queue_dropped", "delivered",
+)  # fmt: skip
 
 
 def logged(profile: str, seed: int = 0, workload: str = "rising") -> dict[str, list[int]]:
@@ -24,7 +26,9 @@ def logged(profile: str, seed: int = 0, workload: str = "rising") -> dict[str, l
     }
 
 
-def test_every_millisecond_the_card_logs_what_came_and_what_became_of_it_and_nothing_is_lost() -> None:
+def test_every_millisecond_the_card_logs_what_came_and_what_became_of_it_and_nothing_is_lost() -> (
+    None
+):
     recording, outcome = run_recorded("livelock", 0, "rising")
     found = logged("livelock")
     assert np.diff(found["cycle"]).tolist() == [50_000] * (len(found["cycle"]) - 1)
@@ -52,7 +56,9 @@ def test_the_handler_is_a_part_of_the_time_in_which_the_host_was_not_idle() -> N
     assert ((begun - handler >= 0) & (begun - handler <= 600)).all()
 
 
-def test_under_a_rising_load_as_much_comes_in_the_time_of_the_profile_and_twice_its_rate_at_the_end() -> None:
+def test_under_a_rising_load_as_much_comes_in_the_time_of_the_profile_and_twice_its_rate_at_the_end() -> (
+    None
+):
     even, rising = logged("livelock", workload="as-described"), logged("livelock")
     assert even["came"][49] == pytest.approx(2500, rel=0.06)
     assert rising["came"][49] == pytest.approx(1250, rel=0.08)  # a quarter in half the time
@@ -66,13 +72,15 @@ def test_the_same_seed_gives_the_same_recording_and_another_one_another() -> Non
 def test_a_profile_that_cannot_be_recorded_is_refused_with_what_is_wrong(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="no workload 'sinking'; there are as-described, rising"):
         run_recorded("livelock", 0, "sinking")
-    with pytest.raises(InputError, match='acenic.toml: names no card file: card = "NAME"'):
+    with pytest.raises(InputError, match=r'acenic\.toml: names no card file: card = "NAME"'):
         run_recorded("acenic", 0, "as-described")
     with pytest.raises(InputError, match="a profile of stages has none"):
         RunningCard(Wanted("livelock", "credit-lost", 0, ""))
     path = tmp_path / "own.toml"
     path.write_text('extends = "livelock"\n[run]\nlog_ns = 1_000_000_000\n')
-    with pytest.raises(InputError, match=r"own.toml:2: log_ns: a run of .* has 0 periods; there may be 1 to 65,536"):
+    with pytest.raises(
+        InputError, match=r"own.toml:2: log_ns: a run of .* has 0 periods; there may be 1 to 65,536"
+    ):
         run_recorded(str(path), 0, "rising")
     path.write_text('extends = "livelock"\ncard = "switch-c"\n')
     with pytest.raises(InputError, match="card switch-c: forwarded is no event of wire sample"):
