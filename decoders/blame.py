@@ -28,7 +28,7 @@ def blamed(decoder: Decoder, function: Callable[..., Any]) -> Iterator[None]:
     except Exception as error:
         if isinstance(error, FreezeframeError) or not _is_foreign(function):
             raise
-        raise _failed(decoder, function, error) from error
+        raise failed(decoder, function, error) from error
 
 
 def texts_of(decoder: Decoder) -> Callable[[Mapping[str, Any]], str] | None:
@@ -47,7 +47,7 @@ def texts_of(decoder: Decoder) -> Callable[[Mapping[str, Any]], str] | None:
         except Exception as error:
             if isinstance(error, FreezeframeError) or not _is_foreign(texts):
                 raise
-            raise _failed(decoder, texts, error) from error
+            raise failed(decoder, texts, error) from error
 
     return words
 
@@ -56,7 +56,7 @@ def _is_foreign(function: Callable[..., Any]) -> bool:
     return not _module(function).startswith(_OURS)
 
 
-def _failed(decoder: Decoder, function: Callable[..., Any], error: Exception) -> InputError:
+def failed(decoder: Decoder, function: Callable[..., Any], error: Exception) -> InputError:
     return InputError(
         f"decoder {decoder.id} failed: {type(error).__name__}: {str(error) or 'no message'} "
         f"({_place(error, _module(function))}); tell its author"

@@ -9,12 +9,11 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import pyarrow as pa
 
 from freezeframe.capture.code import code
-from freezeframe.capture.errors import InputError
 from freezeframe.capture.files.edges import Edges
 from freezeframe.capture.files.samples import Samples
 from freezeframe.capture.packets.block import PacketBlock
 from freezeframe.decoders.blame import blamed
-from freezeframe.decoders.contract import Decoder
+from freezeframe.decoders.given_tables import checked
 from freezeframe.decoders.registry import SIGROK
 from freezeframe.decoders.spec import Stack, Step
 from freezeframe.decoders.worker import WorkerState
@@ -93,7 +92,7 @@ class StackRun:
             if isinstance(fed, Samples) and step.decoder.decode_samples is not None:
                 decode = step.decoder.decode_samples
             with blamed(step.decoder, decode):
-                tables = _checked(step.decoder, decode(fed, step.options, state, last))
+                tables = checked(step.decoder, decode(fed, step.options, state, last))
             last = last and not _left(step, state)
         return tables
 
@@ -147,38 +146,6 @@ def _new_state(step: Step) -> Any:
 
 def _left(step: Step, state: Any) -> bool:
     return step.decoder.left is not None and step.decoder.left(state)
-
-
-def _checked(decoder: Decoder, result: Any) -> dict[str, pa.Table]:
-    """Return the tables that a decoder gave, by kind, checked against what it declares."""
-    kinds = [output.kind for output in decoder.produces]
-    given = result if isinstance(result, Mapping) else {kinds[0]: result}
-    if sorted(given) != sorted(kinds):
-        raise _wrong(decoder, f"made {', '.join(sorted(given))}, but declares {', '.join(kinds)}")
-    tables = {}
-    for output in decoder.produces:
-        table = given[output.kind]
-        if isinstance(table, pa.RecordBatch):
-            table = pa.Table.from_batches([table])
-        if not isinstance(table, pa.Table):
-            raise _wrong(decoder, f"{output.kind} is a {type(table).__name__}, not a pyarrow Table")
-        declared = output.schema()
-        wide = output.wide is not None and table.schema.equals(output.wide())
-        if not wide and not table.schema.equals(declared):
-            raise _wrong(
-                decoder,
-                f"{output.kind} has columns {_columns(table.schema)}, not {_columns(declared)}",
-            )
-        tables[output.kind] = table
-    return tables
-
-
-def _wrong(decoder: Decoder, what: str) -> InputError:
-    return InputError(f"decoder {decoder.id} is wrong: {what}; tell its author")
-
-
-def _columns(schema: pa.Schema) -> str:
-    return ", ".join(f"{field.name} {field.type}" for field in schema)
 
 
 def _in_one(parts: list[pa.Table]) -> pa.Table:

@@ -60,7 +60,7 @@ def main() -> None:
 
 class _Worker:
     def __init__(self) -> None:
-        self.frames = _sibling("frames")
+        self.frames = _sibling("worker_frames", "..")
         self._libsrd = _sibling("libsrd")
         self._library: Library | None = None
         self._session: Session | None = None

@@ -17,6 +17,7 @@ from pytestqt.qtbot import QtBot
 
 from freezeframe.analyzers.registry import AnalysisRegistry
 from freezeframe.capture.files.choice import SourceChoice
+from freezeframe.decoders.registry import Registry
 from freezeframe.gui.desktop.window import MainWindow
 from freezeframe.gui.desktop.workspace import Workspace
 from tests.gui.desktop.captures import emulated
@@ -51,8 +52,11 @@ def make_window(qtbot: QtBot, tmp_path: Path) -> Iterator[MakeWindow]:
         period_s: float = 0.05,
         analyses: AnalysisRegistry | None = NO_ANALYSES,
         choice: SourceChoice | None = None,
+        registry: Registry | None = None,
     ) -> MainWindow:
-        workspace = Workspace(period_s=period_s, into=tmp_path, analyses=analyses, choice=choice)
+        workspace = Workspace(
+            period_s=period_s, into=tmp_path, analyses=analyses, choice=choice, registry=registry
+        )
         window = MainWindow(workspace, allow_write=allow_write)
         made.append(window)
         window.show()

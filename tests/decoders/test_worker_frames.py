@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from freezeframe.decoders.srd.frames import FrameReader, frame
+from freezeframe.decoders.worker_frames import FrameReader, frame
 
 
 def test_a_message_is_a_line_of_json_and_its_payload() -> None:

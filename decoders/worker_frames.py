@@ -9,6 +9,7 @@ import json
 from typing import Any
 
 MAX_HEADER_B = 1 << 26  # the description of one decoder is some kB; this only stops nonsense
+MAX_PAYLOAD_B = 1 << 33  # more than a worker may have
 
 
 def frame(message: dict[str, Any], payload: bytes = b"") -> bytes:
@@ -42,6 +43,8 @@ class FrameReader:
             header = json.loads(self._held[:end])
             if not isinstance(header, dict) or not isinstance(header.get("payload_B"), int):
                 raise ValueError(f"not a message: {bytes(self._held[:60])!r}")
+            if not 0 <= header["payload_B"] <= MAX_PAYLOAD_B:
+                raise ValueError(f"a message of {header['payload_B']} B")
             self._header = header
             del self._held[: end + 1]
         size_B = self._header["payload_B"]
