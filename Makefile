@@ -16,7 +16,7 @@ PYTEST := $(BIN)/pytest -n 2 --dist loadfile --no-loadscope-reorder # in order o
 # Many containers set it; without bytecode each process and each run of pytest compiles every module anew.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: help campaign-guard bench-guard demo demo-rtl quick test lint types tests pythons cover docs bench campaign campaign-open campaign-rtl campaign-pull campaign-disconnects campaign-taps campaign-oracles campaign-guess campaign-iwarp campaign-flips campaign-what-if campaign-journals soak fuzz-packets harden hostile campaign-reads campaign-cards campaign-foreign timing area proofs pictures registers lock links system clean
+.PHONY: help campaign-guard bench-guard demo demo-rtl quick test lint types tests pythons cover docs bench campaign campaign-open campaign-rtl campaign-pull campaign-disconnects campaign-taps campaign-oracles campaign-guess campaign-iwarp campaign-flips campaign-what-if campaign-journals soak fuzz-packets harden hostile campaign-reads campaign-cards campaign-livelock campaign-foreign timing area proofs pictures registers lock links system clean
 
 help:
 	@echo "make demo           a fault is injected, caught, pulled and explained"
@@ -36,6 +36,7 @@ help:
 	@echo "make bench-guard    how long a guard is blind, and how fast the host freezes a card"
 	@echo "make campaign-taps  a million random beats through each width of tap, and back (Verilator)"
 	@echo "make campaign-cards  each general fault x 20 seeds on cards of 8, 64 and 512 bits, on 60 random cards, and clean runs (five minutes)"
+	@echo "make campaign-livelock  receive livelock by adapters and hosts at random, 200 profiles (three minutes)"
 	@echo "make campaign-foreign  each general fault x 20 seeds in LiteEth and LiteX's FIFOs, 600 clean runs, long ones (an hour)"
 	@echo "make campaign-iwarp  ten million legal FPDUs, 1,000 captures beside tshark, each breach x 20 seeds, broken copies of the stack"
 	@echo "make fuzz-packets   broken captures into the readers of packets, TCP and iWARP; N=20000 of them (ten minutes)"
@@ -147,6 +148,9 @@ campaign-disconnects: $(DEV)
 
 campaign-cards: $(DEV)
 	@$(BIN)/python -m tests.campaign.cards
+
+campaign-livelock: $(DEV)
+	@$(BIN)/python -m tests.campaign.livelock
 
 campaign-foreign: system $(DEV)
 	@$(BIN)/python -m tests.campaign.foreign

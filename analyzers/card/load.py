@@ -167,9 +167,11 @@ def _claim(said: Load, light: Gathered, heavy: Gathered) -> Claim:
         f"{light.rate('came'):,.0f} came, {light.rate('delivered'):,.0f} were"
     )
     witnesses = [Witness(Says.FOR, text, (light.windows[0].row, heavy.windows[-1].row))]
-    witnesses += [_waste(heavy), _interrupts(said, light, heavy), _no_time(said, heavy)]
+    interrupts = _interrupts(said, light, heavy)
+    witnesses += [_waste(heavy), interrupts, _no_time(said, heavy)]
     witnesses.append(_accounted(said, light, heavy))
-    silent = any(witness.says is Says.SILENT for witness in witnesses)
+    judged = [witness for witness in witnesses if witness is not interrupts]
+    silent = any(witness.says is Says.SILENT for witness in judged)
     more = "."
     if said.handler:
         more = (
@@ -197,13 +199,12 @@ def _waste(heavy: Gathered) -> Witness:
 
 
 def _interrupts(said: Load, light: Gathered, heavy: Gathered) -> Witness:
+    """Tell whether the host was interrupted more; fewer interrupts may each take longer, so they tell nothing."""
     if not said.called:
         return Witness(Says.SILENT, "the card does not log its interrupts")
     now, then = heavy.rate("called"), light.rate("called")
-    return Witness(
-        Says.FOR if now > then else Says.AGAINST,
-        f"{now:,.0f} interrupts a second, before {then:,.0f}",
-    )
+    text = f"{now:,.0f} interrupts a second, before {then:,.0f}"
+    return Witness(Says.FOR if now > then else Says.SILENT, text)
 
 
 def _no_time(said: Load, heavy: Gathered) -> Witness:

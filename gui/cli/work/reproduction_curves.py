@@ -182,7 +182,8 @@ def end_figures(bench: Bench) -> list[Figure]:
     """Return END's figures 8 and 9."""
     base = [
         _end_line(bench, "depth 1", "cim250", 1, equation_2, "one message at a time: host, DMA and FC in turn"),
-        _end_line(bench, "depth 2", "cim250", 2, equation_5, "FC takes the memory bus from DMA; the DMA of the next small message comes too late for the third of F_o that leaves it"),
+        _end_line(bench, "depth 2", "cim250", 2, equation_5, "FC takes the memory bus from DMA; the DMA of the next small message comes too late for the third of F_o that leaves it. "
+            "By (5) it would not, and two banks would gain nothing for small messages, where the text has 8 %"),
         _end_line(bench, "depth 3", "cim250", 3, None, "bound by the memory bus from 1 KB on"),
         _end_line(bench, "depth 4", "cim250", 4, None, "as depth 3"),
     ]  # fmt: skip
