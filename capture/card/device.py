@@ -36,6 +36,7 @@ from freezeframe.capture.registers.access import (
     check_places,
     check_side_by_side,
     open_devices,
+    refuse_gone,
 )
 from freezeframe.capture.registers.identity import MAGIC
 from freezeframe.capture.targets.aliases import resolved
@@ -76,7 +77,7 @@ def open_any(target: Target, card: Path | None = None) -> list[Device] | list[Ca
         DeviceUnknownError: not our device, of a newer format, or one that contradicts itself.
         TargetError: the target does not answer.
     """
-    magic, version = _agreed(target, [0, 4])
+    magic, version = _agreed(target, [0, 4], 0, f"{target.url}: device 0 at 0x00000000")
     if magic != MAGIC or version >> 16 != CARD_FORMAT:
         return open_devices(target, (magic, version), card)
     return _open_cards(target, card)
@@ -111,7 +112,7 @@ def _open_cards(target: Target, card: Path | None) -> list[CardDevice]:
 
 def _open_card(target: Target, index: int, base: int, card: Path | None) -> CardDevice:
     where = f"{target.url}: device {index} at {base:#010x}"
-    words = _agreed(target, [base + info.address for info in CARD_IDENTITY_REGISTERS])
+    words = _agreed(target, [base + info.address for info in CARD_IDENTITY_REGISTERS], base, where)
     value = {info.name: word for info, word in zip(CARD_IDENTITY_REGISTERS, words, strict=True)}
     identity = CardIdentity.from_registers(value.__getitem__)
     if (identity.magic, identity.format_major) != (MAGIC, CARD_FORMAT):
@@ -136,7 +137,10 @@ def _find(
                 f"{ROM_WORDS}; the device contradicts itself"
             )
         words = _agreed(
-            target, range(base + ROM_ADDRESS, base + ROM_ADDRESS + 4 * identity.card_rom, 4)
+            target,
+            range(base + ROM_ADDRESS, base + ROM_ADDRESS + 4 * identity.card_rom, 4),
+            base,
+            where,
         )
         try:
             text = text_of_rom(words, where)
@@ -180,8 +184,9 @@ def _check_shape(identity: CardIdentity, found: FoundCard, where: str) -> None:
         raise DeviceUnknownError(f"{where}: has chunks of {identity.chunk} records")
 
 
-def _agreed(target: Target, addresses: list[int] | range) -> list[int]:
+def _agreed(target: Target, addresses: list[int] | range, base: int, where: str) -> list[int]:
     words: Words = agreed_words(
         target.read, np.asarray(addresses, np.uint32), target.url, IDENTITY_MAP.describe
     )
+    refuse_gone(target, base, words, where)
     return [int(word) for word in words]

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +17,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from freezeframe.capture.errors import CaptureFormatError
-from freezeframe.capture.files.edges import Bus, Edges, join, samples_to_ps
+from freezeframe.capture.files.edges import PLANE_CHANNELS, Bus, Edges, join, samples_to_ps
 from freezeframe.capture.parquet import write_batches
 
 _EDGES_AT_ONCE = 1 << 20
@@ -82,32 +83,75 @@ def read_edge_table(
     """
     try:
         file = pq.ParquetFile(path, page_checksum_verification=True, memory_map=False)
-        about = json.loads(file.metadata.metadata[_KEY.encode()])
+        about = _about(json.loads(file.metadata.metadata[_KEY.encode()]))
     # Whatever is wrong with it: it is a cache, and the evidence is there.
-    except (OSError, pa.ArrowException, KeyError, ValueError, TypeError):
+    except (OSError, pa.ArrowException, KeyError, ValueError, TypeError, RecursionError):
         return None
-    if about.get("digest") != digest or not set(probes) <= set(about["channels"]):
+    fits = file.schema_arrow.equals(edge_schema())
+    if not fits or about.digest != digest or not set(probes) <= set(about.channels):
         file.close()
         return None
-    return int(about["end_sample"]), _pieces(path, file, about, probes)
+    return about.end_sample, _pieces(path, file, about, probes)
 
 
-def _pieces(path: Path, file: Any, about: dict[str, Any], probes: Sequence[str]) -> Iterator[Edges]:
-    channels = tuple(about["channels"])
-    buses = tuple(Bus(name, tuple(members)) for name, members in about["buses"])
+@dataclass(frozen=True, slots=True)
+class _About:
+    """What a table says of the capture that it is of."""
+
+    digest: str
+    channels: tuple[str, ...]
+    samplerate_hz: int
+    buses: tuple[Bus, ...]
+    end_sample: int
+
+
+def _about(said: Any) -> _About:
+    """Return what a table says, when it can be: a capture has channels, and a rate.
+
+    Raises:
+        KeyError, TypeError, ValueError: it cannot.
+    """
+    if not isinstance(said, dict):
+        raise TypeError("no object")
+    buses = tuple(Bus(_text(name), tuple(map(_text, members))) for name, members in said["buses"])
+    channels = tuple(map(_text, said["channels"]))
+    rate_hz, end = said["samplerate_hz"], said["end_sample"]
+    if type(rate_hz) is not int or type(end) is not int or not 0 <= end < 1 << 63:
+        raise TypeError("no numbers")
+    empty = np.empty(0, dtype=np.int64)
+    # Edges know what there may be of channels and rates.
+    Edges(empty, empty.view(np.uint64), channels, rate_hz, 0, end, buses)
+    if len(set(channels)) < len(channels) or len(channels) > PLANE_CHANNELS:
+        raise ValueError("two channels of one name, or too many")
+    if not {name for bus in buses for name in bus.channels} <= set(channels):
+        raise ValueError("a bus of channels that are not there")
+    return _About(_text(said["digest"]), channels, rate_hz, buses, end)
+
+
+def _text(said: Any) -> str:
+    if not isinstance(said, str):
+        raise TypeError("no text")
+    return said
+
+
+def _pieces(path: Path, file: Any, about: _About, probes: Sequence[str]) -> Iterator[Edges]:
     begin = 0
     empty = np.empty(0, dtype=np.int64)
 
     def piece(sample: Any, value: Any, end: int) -> Edges:
         bits = value.view(np.uint64)
-        rate_hz = int(about["samplerate_hz"])
-        return Edges(sample, bits, channels, rate_hz, begin, end, buses).select(probes)
+        whole = Edges(sample, bits, about.channels, about.samplerate_hz, begin, end, about.buses)
+        return whole.select(probes)
 
     try:
         for batch in file.iter_batches(_EDGES_AT_ONCE, columns=["sample", "value"]):
             if not len(batch):
                 continue
             sample, value = (batch.column(name).to_numpy() for name in ("sample", "value"))
+            if sample[0] < begin or sample[-1] >= about.end_sample or (np.diff(sample) <= 0).any():
+                raise CaptureFormatError(
+                    f"{path}: its samples are not in their order; delete it, it is not needed"
+                )
             yield piece(sample, value, int(sample[-1]) + 1)
             begin = int(sample[-1]) + 1
     except (OSError, pa.ArrowException) as error:
@@ -116,8 +160,8 @@ def _pieces(path: Path, file: Any, about: dict[str, Any], probes: Sequence[str])
         ) from None
     finally:
         file.close()
-    if int(about["end_sample"]) > begin:
-        yield piece(empty, empty, int(about["end_sample"]))
+    if about.end_sample > begin:
+        yield piece(empty, empty, about.end_sample)
 
 
 def _gathered(pieces: Iterable[Edges]) -> Iterator[Edges]:

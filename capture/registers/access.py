@@ -36,6 +36,7 @@ __all__ = [
     "check_side_by_side",
     "device_of",
     "open_devices",
+    "refuse_gone",
 ]
 
 ALL_ONES = 0xFFFFFFFF
@@ -392,8 +393,12 @@ def _identify(
 ) -> Identity:
     rest = [register for register in IDENTITY_REGISTERS if register.address != _AT_FORMAT]
 
+    where = f"{target.url}: device {index} at {base:#010x}"
+
     def agreed(asked: list[int]) -> Words:
-        return agreed_words(target.read, asked, target.url, lambda at: names.describe(at - base))
+        words = agreed_words(target.read, asked, target.url, lambda at: names.describe(at - base))
+        refuse_gone(target, base, words, where)
+        return words
 
     magic, version = begins or map(int, agreed([base + _AT_MAGIC, base + _AT_FORMAT]))
     if magic == MAGIC and version >> 16 == FORMAT_VERSION[0]:
@@ -402,11 +407,6 @@ def _identify(
         by_name["id.format"] = version
         identity = Identity.from_registers(by_name.__getitem__)
         magic = identity.magic
-    where = f"{target.url}: device {index} at {base:#010x}"
-    if magic == ALL_ONES:
-        raise TargetError(
-            f"{where} reads all ones: nothing answers there; is the device powered and configured?"
-        )
     if magic != MAGIC:
         swapped = int.from_bytes(magic.to_bytes(4, "little"), "big") == MAGIC
         raise DeviceUnknownError(
@@ -435,6 +435,20 @@ def _identify(
             "use the Freezeframe release that the device was built with"
         )
     return identity
+
+
+def refuse_gone(target: Target, base: int, words: Words, where: str) -> None:
+    """Refuse words of a device of which nothing answers: it is gone, or went while they were read.
+
+    A register may hold all ones; the magic, which is asked again then, does not.
+
+    Raises:
+        TargetError: the magic reads all ones; or as ``Target.read``.
+    """
+    if (words == ALL_ONES).any() and int(target.read([base + _AT_MAGIC])[0]) == ALL_ONES:
+        raise TargetError(
+            f"{where} reads all ones: nothing answers there; is the device powered and configured?"
+        )
 
 
 def agreed_words(

@@ -19,6 +19,8 @@ from tests.campaign import harden_oracles as oracles
 from tests.campaign import harden_packets as packets
 from tests.campaign import harden_records as records
 from tests.campaign import harden_servers as servers
+from tests.campaign import harden_sigrok as sigrok
+from tests.campaign import harden_tables as tables
 from tests.campaign import harden_texts as texts
 from tests.campaign import harden_waves as waves
 from tests.campaign.harden_files import samples
@@ -109,6 +111,10 @@ _PARSERS = (
     Parser("records", records.seeds, records.read, ("trace/memory.py",), records.changed, 10, True),
     Parser("diagnosis", records.seeds, records.explained, ("trace/decode.py", "trace/words.py", "trace/events.py",
            "analyzers/explain.py"), records.changed, 400, True),
+    Parser("tables", tables.seeds, tables.run, ("trace/decode.py", "files/edge_table.py", "capture/parquet.py"),
+           tables.changed, 40, True),
+    Parser("sigrok", sigrok.seeds, sigrok.run, ("srd/trials.py", "srd/stream.py", "srd/expand.py", "srd/process.py",
+           "decoders/worker_process.py"), sigrok.changed, 100, True, sigrok.others_s),
     Parser("etherbone server", _held(*texts.ETHERBONE), servers.etherbone, ("targets/server.py",),
            grammar.etherbone, 2),
     Parser("uart server", _held(*texts.UARTBONE), servers.uart, ("targets/uart_server.py",), grammar.uartbone, 2),

@@ -8,13 +8,16 @@ import os
 from collections.abc import Callable
 from fractions import Fraction
 from pathlib import Path
+from typing import Any
 
 import numpy as np
+import pyarrow as pa
 import pytest
 from pyarrow import parquet
 
 from freezeframe.capture.errors import CaptureFormatError, CaptureVersionError, InputError
 from freezeframe.capture.files import edge_table
+from freezeframe.capture.files.edge_table import read_edge_table, write_edge_table
 from freezeframe.capture.files.edges import Edges, join
 from freezeframe.capture.files.importer import Imported, ImportFile, import_captures
 from freezeframe.capture.files.merge import Alignment
@@ -289,3 +292,54 @@ def test_a_decimal_drift_survives_the_manifest(table: Path, tmp_path: Path) -> N
     assert '"drift_ppm": "-3.217000001"' in (tmp_path / "a.ff/manifest.json").read_text()
     placed = SampleFolder.open(tmp_path / "a.ff").sources[1].placement
     assert placed == Alignment(-5, drift)
+
+
+@pytest.mark.parametrize(
+    "about",
+    [
+        pytest.param(5, id="a number"),
+        pytest.param([], id="a list"),
+        pytest.param({"channels": 3}, id="channels that are no list"),
+        pytest.param({"channels": ["a", "a"]}, id="a channel twice"),
+        pytest.param({"channels": []}, id="no channel"),
+        pytest.param({"samplerate_hz": -1}, id="a rate below 0"),
+        pytest.param({"samplerate_hz": None}, id="no rate"),
+        pytest.param({"end_sample": 1 << 70}, id="an end that no number holds"),
+        pytest.param({"end_sample": "9"}, id="an end that is a text"),
+        pytest.param({"buses": [["b", ["c"]]]}, id="a bus of a channel that is not there"),
+        pytest.param({"buses": [5]}, id="a bus that is a number"),
+    ],
+)
+def test_a_table_of_edges_that_says_what_cannot_be_is_not_used(tmp_path: Path, about: Any) -> None:
+    path = tmp_path / "edges.parquet"
+    sample, value = np.array([0, 3], np.int64), np.array([1, 2], np.uint64)
+    edges = Edges(sample, value, ("a", "b"), 10**6, 0, 9)
+    write_edge_table([edges], path, source="x", digest="d")
+    assert read_edge_table(path, "d", ["a"]) is not None
+    rows = parquet.read_table(path)
+    said = json.loads(parquet.read_metadata(path).metadata[b"freezeframe"])
+    other = {**said, **about} if isinstance(about, dict) else about
+    rows = rows.replace_schema_metadata({b"freezeframe": json.dumps(other).encode()})
+    parquet.write_table(rows, path)
+    assert read_edge_table(path, "d", ["a"]) is None
+
+
+@pytest.mark.parametrize("samples", [[3, 2], [2, 2], [-1, 2], [0, 9]])
+def test_a_table_of_edges_whose_samples_are_in_no_order_is_refused(
+    tmp_path: Path, samples: list[int]
+) -> None:
+    path = tmp_path / "edges.parquet"
+    edges = Edges(np.array([0, 3]), np.array([1, 2], np.uint64), ("a", "b"), 10**6, 0, 9)
+    write_edge_table([edges], path, source="x", digest="d")
+    rows = parquet.read_table(path)
+    at = rows.schema.get_field_index("sample")
+    field = rows.schema.field(at)
+    rows = rows.set_column(at, field, pa.array(samples, pa.int64()))
+    said = parquet.read_metadata(path).metadata[b"freezeframe"]
+    parquet.write_table(rows.replace_schema_metadata({b"freezeframe": said}), path)
+    found = read_edge_table(path, "d", ["a"])
+    assert found is not None
+    with pytest.raises(
+        CaptureFormatError, match=r"not in their order; delete it, it is not needed"
+    ):
+        list(found[1])
