@@ -79,6 +79,8 @@ def _wanted(kind: Any, limits: tuple[Meta, ...]) -> Iterator[str]:
 def _number(limits: tuple[Meta, ...]) -> str:
     least = next((m.ge for m in limits if m.ge is not None), None)
     most = next((m.le for m in limits if m.le is not None), None)
+    # A limit of a number that is not whole may be written 1e12.
+    least, most = (int(m) if isinstance(m, float) and m.is_integer() else m for m in (least, most))
     of = next((f", a multiple of {m.multiple_of}" for m in limits if m.multiple_of), "")
     if least is not None and least == most:
         return f"{least}, the only one there is"

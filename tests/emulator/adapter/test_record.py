@@ -82,6 +82,10 @@ def test_a_profile_that_cannot_be_recorded_is_refused_with_what_is_wrong(tmp_pat
         InputError, match=r"own.toml:2: log_ns: a run of .* has 0 periods; there may be 1 to 65,536"
     ):
         run_recorded(str(path), 0, "rising")
+    path.write_text('extends = "livelock"\n[run]\nlog_ns = 5\n')
+    says = r"own.toml:3: run.log_ns: 5 is not a number from 1,000 to 1,000,000,000,000$"
+    with pytest.raises(InputError, match=says):
+        run_recorded(str(path), 0, "rising")
     path.write_text('extends = "livelock"\ncard = "switch-c"\n')
     with pytest.raises(InputError, match="card switch-c: forwarded is no event of wire sample"):
         run_recorded(str(path), 0, "rising")
