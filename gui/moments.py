@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from freezeframe.analyzers.card.view import CardView
 from freezeframe.capture.folder import CaptureFolder
 from freezeframe.decoders.trace.decode import Trace
+
+if TYPE_CHECKING:  # all that is asked of a described card: not of the first picture of a capture
+    from freezeframe.analyzers.card.view import CardView
 
 
 @dataclass(frozen=True, slots=True)

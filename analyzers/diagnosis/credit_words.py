@@ -365,11 +365,10 @@ def _finding(
     sender_log = facts.view.logs[account.sender]
     usual = int(np.median(lumps))
     levels = [wait.level for wait in waits if wait.level is not None]
-    fill = (
-        f" while {account.receiver}'s FIFO of {account.depth} words held {min(levels)} to {max(levels)}"
-        if levels
-        else ""
-    )
+    fill = ""
+    if levels:
+        span = " to ".join(str(level) for level in dict.fromkeys((min(levels), max(levels))))
+        fill = f" while {account.receiver}'s FIFO of {account.depth} words held {span}"
     credit_rows = [
         log.row(int(at), "credit sent") for at in account.sent_credits.positions[: _SHOWN + 1]
     ]

@@ -75,7 +75,12 @@ class Choosing:
             frame = frames[subject[0]]
             begin, end = (int(frame[at].iloc[subject[1]]) for at in ("t_ps", "t_end_ps"))
             lasted = begin, end
-            stretch = framed(stretch or lasted, lasted, self._panes.timeline.area_width())
+            stretch = framed(
+                stretch or lasted,
+                lasted,
+                self._panes.timeline.area_width(),
+                moment_ps=finding.t_ps,
+            )
         best = (
             first_evidence(finding) or subject
         )  # registers alone have no row: the wait they explain

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from freezeframe.analyzers.view import CaptureView
 from freezeframe.capture.code import code
 from freezeframe.capture.time_text import format_ps
 from freezeframe.gui.desktop.progress import Progress
@@ -12,9 +11,11 @@ from freezeframe.gui.desktop.sources.opened import Opened, Part, Place, Table
 from freezeframe.gui.desktop.views import Views
 
 if TYPE_CHECKING:
+    from freezeframe.analyzers.view import CaptureView
     from freezeframe.gui.desktop.pairing import Pairs
 
 # Loaded by the worker that compares: most windows never do.
+capture_view = code("freezeframe.analyzers.view:CaptureView")
 diff_cards = code("freezeframe.analyzers.card.runs:diff_cards")
 diff_runs = code("freezeframe.analyzers.run_diff.compare:diff_runs")
 align_taps = code("freezeframe.analyzers.run_diff.packets:align_taps")
@@ -31,7 +32,7 @@ def _views(*captures: Opened) -> list[CaptureView]:
     views = []
     for opened in captures:
         assert opened.folder is not None and opened.trace is not None
-        views.append(CaptureView(opened.folder, trace=opened.trace))
+        views.append(capture_view(opened.folder, trace=opened.trace))
     return views
 
 

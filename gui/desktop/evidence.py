@@ -14,6 +14,9 @@ Int64 = npt.NDArray[np.int64]
 
 _SAME_PACKET_PS = 10**9  # 65,536 packets last longer than 1 ms
 AROUND_PS = 400_000  # beside the evidence of a finding, so that what came before is seen
+_SUBJECT_PX = 48  # what a finding is about, on the time line; at least half of it where that shows its time as well
+_NARROW_PX = 24
+_BESIDE = 20  # so much of the view, a twentieth, lies beside the time of a finding
 
 
 def evidence_rows(finding: Finding) -> dict[str, Int64]:
@@ -73,9 +76,16 @@ def subject_of(finding: Finding, tables: Mapping[str, pd.DataFrame]) -> tuple[st
 
 
 def framed(
-    stretch: tuple[int, int], subject: tuple[int, int], width_px: int, least_px: int = 48
+    stretch: tuple[int, int],
+    subject: tuple[int, int],
+    width_px: int,
+    least_px: int = _SUBJECT_PX,
+    moment_ps: int | None = None,
 ) -> tuple[int, int]:
-    """Return as much of a stretch around its subject as leaves the subject ``least_px`` of ``width_px`` wide."""
+    """Return as much of a stretch around its subject as leaves the subject ``least_px`` of ``width_px`` wide.
+
+    ``moment_ps``: a time, that of the finding, which is in it too where that leaves the subject wide enough to be seen.
+    """
     length = max(subject[1] - subject[0], 1)
     first, last = min(stretch[0], subject[0]), max(stretch[1], subject[1])
     most = max(length * width_px // least_px, 2 * length)
@@ -83,6 +93,17 @@ def framed(
         return first, last
     middle = (subject[0] + subject[1]) // 2
     begin = min(max(middle - most // 2, first), last - most)
+    if moment_ps is None or begin <= moment_ps < begin + most:
+        return begin, begin + most
+    beside = most // _BESIDE
+    whole = min(subject[0], moment_ps) - beside, max(subject[1], moment_ps) + beside
+    if whole[1] - whole[0] <= most:
+        begin = min(max(begin, whole[1] - most), whole[0])
+        return begin, begin + most
+    if least_px > _NARROW_PX:
+        narrow = framed(stretch, subject, width_px, _NARROW_PX, moment_ps)
+        if narrow[0] <= moment_ps < narrow[1]:
+            return narrow
     return begin, begin + most
 
 

@@ -12,6 +12,7 @@ import pandas as pd
 
 from freezeframe.analyzers.run_diff.packets import TapRuns, changes
 from freezeframe.capture.time_text import format_ps
+from freezeframe.decoders.trace.coverage import Coverage
 from freezeframe.decoders.trace.decode import Trace
 from freezeframe.gui.tracks.tracks import MarkTrack, SliceTrack, Track
 
@@ -117,13 +118,14 @@ def pair_tracks(
                 continue
             yield _side(f"{key}/{source}/{which}", name, f"{source} {which}", table,
                         rows.astype(np.int64), trace, column, offset_ps,
+                        trace.coverage.words(source).shifted(offset_ps),
                         f"Packets of {name if which == 'first' else others_name} at this tap, where "
                         "those of the other stand.")  # fmt: skip
 
 
 def _side(
     key: str, source: str, name: str, table: pd.DataFrame, rows: Int64, trace: Trace, column: str,
-    offset_ps: int, note: str,
+    offset_ps: int, coverage: Coverage, note: str,
 ) -> SliceTrack:  # fmt: skip
     packets = table[column].to_numpy()[rows]
     starts = _at(trace, "t_ps", packets) + offset_ps
@@ -151,6 +153,7 @@ def _side(
         tip=tip,
         height_px=_ROW_PX,
         note=note,
+        coverage=coverage,
     )
 
 

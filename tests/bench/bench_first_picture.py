@@ -2,7 +2,8 @@
 
 Each is a process of its own, by turns; its processor time is compared, so that other programs do not count, and
 what it holds at most. Kernels and bytecode are compiled before, as an installation has them, whatever the environment
-says of bytecode. The empty window has pyarrow loaded, as every reader of tables has.
+says of bytecode. The empty window has pyarrow loaded, as every reader of tables has. Garbage is collected as seldom as
+the program `freezeframe` has it.
 """
 
 from __future__ import annotations
@@ -40,6 +41,8 @@ _EMPTY = """
 """
 _FIRST = """
     import sys
+    from freezeframe.gui.cli.main import spare_modules
+    spare_modules()
     from freezeframe.gui.desktop import application
     from PyQt6.QtCore import QTimer
     from PyQt6.QtWidgets import QApplication

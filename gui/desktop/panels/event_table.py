@@ -27,7 +27,7 @@ from freezeframe.gui.desktop.widgets import (
     table_view,
 )
 from freezeframe.gui.desktop.workers import Job, Jobs, delayed
-from freezeframe.gui.text import printable
+from freezeframe.gui.text import plural, printable
 
 Bools = npt.NDArray[np.bool_]
 
@@ -392,7 +392,7 @@ class EventTable(QWidget):
 
     def _tell_count(self) -> None:
         shown, total = self.model.shown, self.model.total
-        text = f"{total:,} rows" if shown == total else f"{shown:,} of {total:,} rows"
+        text = plural(total, "row") if shown == total else f"{shown:,} of {plural(total, 'row')}"
         if self._found is not None:
             text += f", {len(self._hit_rows()):,} hits"
         self._pages.setVisible(self.model.pages > 1)

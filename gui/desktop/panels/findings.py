@@ -5,12 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from PyQt6.QtCore import Qt, pyqtSignal
+from PyQt6.QtGui import QResizeEvent, QTextDocument
 from PyQt6.QtWidgets import QListWidget, QSplitter, QTreeWidgetItem, QWidget
 
 from freezeframe.analyzers.contract import Evidence, Finding, Row
 from freezeframe.capture.time_text import format_ps
 from freezeframe.gui.desktop.sources.opened import Opened, Place
 from freezeframe.gui.desktop.widgets import fill_panel, fill_tree, item, named, text_box, tree
+from freezeframe.gui.desktop.workers import delayed
 from freezeframe.gui.text import confidence_digits, printable
 
 _MASK = (1 << 64) - 1
@@ -42,6 +44,22 @@ class FindingsPanel(QWidget):
             split.addWidget(widget)
         split.setSizes([90, 110, 220])
         split.setChildrenCollapsible(False)
+        for number, takes in enumerate(
+            (0, 0, 1)
+        ):  # what a window gains or loses in height is the evidence's
+            split.setStretchFactor(number, takes)
+        self._split = split
+        self._own_sizes = False
+        self._lines = 0.0  # that the text needs at this width
+        split.splitterMoved.connect(self._sized)
+        self.list.setMinimumHeight(2 * self.list.fontMetrics().lineSpacing())
+        layout = self._document().documentLayout()
+        assert layout is not None, "every document has one"
+        self._soon = delayed(self, 0, self._share)
+        layout.documentSizeChanged.connect(lambda _: self._soon.start())
+        bar = self.text.verticalScrollBar()
+        assert bar is not None, "every text has one"
+        bar.rangeChanged.connect(lambda *_: self._soon.start())
         fill_panel(self, split, focus=self.list)
         self.list.currentRowChanged.connect(self._chosen)
         self.list.itemActivated.connect(lambda _: self._chosen(self.list.currentRow()))
@@ -92,6 +110,40 @@ class FindingsPanel(QWidget):
                 self.list.blockSignals(False)
                 self._show(self._entries[line][2])
 
+    def resizeEvent(self, event: QResizeEvent | None) -> None:
+        """Share the new height and width."""
+        super().resizeEvent(event)
+        self._lines = 0.0
+        self._soon.start()
+
+    def _sized(self) -> None:
+        self._own_sizes = True
+
+    def _document(self) -> QTextDocument:
+        document = self.text.document()
+        assert document is not None, "every text has one"
+        return document
+
+    def _share(self) -> None:
+        """Give the list and the text the height they need, the evidence the rest; what the user has set stands."""
+        if self._own_sizes:
+            return
+        whole = sum(self._split.sizes())
+        frame = 2 * self.list.frameWidth()
+        first, last = self.list.item(0), self.list.item(self.list.count() - 1)
+        lines = 0
+        if first is not None and last is not None:
+            rect = self.list.visualItemRect(first).united(self.list.visualItemRect(last))
+            lines = rect.height()
+        listed = max(min(lines + frame, whole // 4), self.list.minimumHeight())
+        document = self._document()
+        # The size counts lines; one more, for Qt scrolls a box that fits to the pixel. A bar makes further lines, and
+        # they are gone with it: what has once been needed stays, else the two would follow each other.
+        self._lines = max(self._lines, document.size().height() + 1)
+        said = self._lines * self.text.fontMetrics().lineSpacing()
+        told = min(int(said + 2 * document.documentMargin()) + frame, whole // 2)
+        self._split.setSizes([listed, told, whole - listed - told])
+
     def _texts(self) -> list[str]:
         found = [self.list.item(line) for line in range(self.list.count())]
         return [one.text() for one in found if one is not None]
@@ -110,6 +162,7 @@ class FindingsPanel(QWidget):
 
     def _show(self, finding: Finding | None) -> None:
         self.evidence.blockSignals(True)
+        self._lines = 0.0
         if finding is None:
             self.text.setPlainText("")
             fill_tree(self.evidence, [])

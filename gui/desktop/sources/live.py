@@ -15,15 +15,20 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
+from freezeframe.capture.code import code
 from freezeframe.capture.counters.contract import Counter, CounterSource, Sample
 from freezeframe.capture.counters.history import Rate
 from freezeframe.capture.counters.monitor import Event, Monitor, Watched
 from freezeframe.capture.counters.reader import SourceReader
 from freezeframe.capture.counters.sources import open_source
-from freezeframe.gui.card_actions import arm, freeze, pull_into
 from freezeframe.gui.desktop.progress import Progress
 from freezeframe.gui.desktop.sources.opened import Opened, Part, Table
 from freezeframe.gui.tracks.tracks import MarkTrack, SeriesTrack, Track
+
+# Loaded by the thread that does it: every window knows live sources, few act on one.
+_ARM = code("freezeframe.gui.card_actions:arm")
+_FREEZE = code("freezeframe.gui.card_actions:freeze")
+_PULL = code("freezeframe.gui.card_actions:pull_into")
 
 _NS_PS = 1000
 _KEPT = 36_000  # samples of a series: an hour at ten a second; older ones are let go
@@ -122,10 +127,10 @@ class LiveSource:
         """
         self.busy = what
         actions: dict[str, Callable[[CounterSource], str]] = {
-            "arm": arm,
-            ARM_OVER: partial(arm, discard=True),
-            "freeze": freeze,
-            "pull": partial(pull_into, into, "open", self._pulled.append),
+            "arm": _ARM,
+            ARM_OVER: partial(_ARM, discard=True),
+            "freeze": _FREEZE,
+            "pull": partial(_PULL, into, "open", self._pulled.append),
         }
         self.reader.ask(actions[what])
 

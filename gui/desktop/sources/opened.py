@@ -9,13 +9,12 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 import pandas as pd
 
 from freezeframe.analyzers.analysis import AnalysisResult
-from freezeframe.analyzers.card.view import CardsView
 from freezeframe.analyzers.contract import Finding
 from freezeframe.analyzers.wall_clock import WallClock
 from freezeframe.capture.folder import CaptureFolder
@@ -25,6 +24,9 @@ from freezeframe.gui.desktop.evidence import AROUND_PS
 from freezeframe.gui.moments import Freeze, card_freeze, freezes
 from freezeframe.gui.tracks.story import Step, story_of
 from freezeframe.gui.tracks.tracks import IntervalTrack, MarkTrack, SliceTrack, Track
+
+if TYPE_CHECKING:  # all analyses of a described card: not of the first picture of a capture
+    from freezeframe.analyzers.card.view import CardsView
 
 _FILE_ENDS = ("before the file begins", "the file ends here")
 SourceKind = Literal["capture", "samples", "packets", "recording", "live"]

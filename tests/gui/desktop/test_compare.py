@@ -127,6 +127,17 @@ def test_the_taps_of_both_stand_in_pairs_and_a_pair_is_one_row(runs: tuple[Path,
     assert at is not None and not enq.error[at]  # nothing follows from what was not recorded
 
 
+def test_each_side_of_a_tap_is_hatched_where_its_own_memory_does_not_reach(
+    runs: tuple[Path, Path],
+) -> None:
+    pairs, tracks = paired(*runs)
+    one, two = (CaptureView(CaptureFolder.open(path)).trace for path in runs)
+    first, second = tracks[3:5]
+    assert first.coverage == one.coverage.words("A.tx_deq")
+    assert second.coverage == two.coverage.words("A.tx_deq").shifted(pairs.offset_ps)
+    assert second.coverage.holes and pairs.offset_ps
+
+
 def test_nothing_in_common_pairs_nothing(tmp_path: Path, runs: tuple[Path, Path]) -> None:
     workload(6)[0].write(tmp_path / "other.ff")
     pairs, _ = paired(runs[0], tmp_path / "other.ff")

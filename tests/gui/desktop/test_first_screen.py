@@ -62,6 +62,35 @@ def test_a_stretch_is_cut_until_its_subject_is_wide_enough_and_no_further() -> N
     assert framed((0, 100_000), (50_000, 50_100), 320, 32) == (49_550, 50_550)
 
 
+def test_the_time_of_a_finding_is_in_view_with_its_subject_where_that_is_still_24_pixels_wide() -> (
+    None
+):
+    far = (0, 1_000_000)
+    assert framed(far, (500_000, 500_100), 960, moment_ps=500_050) == (499_050, 501_050)
+    assert framed(far, (500_000, 500_100), 960, moment_ps=498_500) == (498_400, 500_400)
+    assert framed(far, (500_000, 500_100), 960, moment_ps=501_700) == (499_800, 501_800)
+    # half as wide: 4,000 fit, and the time 3,000 before
+    assert framed(far, (500_000, 500_100), 960, moment_ps=497_000) == (496_800, 500_800)
+    # too far even for that: the subject alone, as wide as usual
+    assert framed(far, (500_000, 500_100), 960, moment_ps=400_000) == (499_050, 501_050)
+
+
+@pytest.mark.parametrize("fault", ["credit-too-optimistic", "word-omitted", "header-corrupted"])
+def test_the_sentence_and_the_time_of_a_finding_are_seen_without_scrolling_on_a_small_screen(
+    qtbot: QtBot, window: MainWindow, tmp_path: Path, fault: str
+) -> None:
+    window.resize(1280, 720)
+    wait_loaded(qtbot, window, emulated(tmp_path / "x.ff", fault))
+    settle(qtbot, window)
+    bar = window.findings.text.verticalScrollBar()
+    assert bar is not None and window.findings.list.count() == 1
+    qtbot.waitUntil(lambda: bar.maximum() == 0)
+    at_ps = window.workspace.sources["1"].findings[0].t_ps
+    assert at_ps is not None
+    t0, t1 = window.timeline.range()
+    assert t0 < at_ps < t1  # the flag of the finding stands beside what it is about
+
+
 def test_the_strip_above_shows_the_reach_of_every_memory_and_where_the_view_is(
     qtbot: QtBot, window: MainWindow, fault_capture: Path
 ) -> None:
