@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable
 from importlib import import_module
 
 from freezeframe.capture.code import code
+from freezeframe.capture.errors import InputError
 
 _aliases = code("freezeframe.capture.targets.aliases:aliases")
 _schemes = code("freezeframe.capture.targets.base:target_schemes")
@@ -14,8 +15,12 @@ _decoders = code("freezeframe.decoders.registry:load_decoders")
 
 
 def targets(incomplete: str) -> list[str]:
-    """Offer the user's names of targets, and the schemes of URLs."""
-    return _beginning([*_aliases(), *(f"{scheme}:" for scheme in _schemes())], incomplete)
+    """Offer the user's names of targets, and the schemes of URLs; the schemes alone where the file of names is wrong."""
+    try:
+        names = list(_aliases())
+    except InputError:  # a verb tells it; here it would stand in the midst of the line
+        names = []
+    return _beginning([*names, *(f"{scheme}:" for scheme in _schemes())], incomplete)
 
 
 def analyses(incomplete: str) -> list[str]:

@@ -13,11 +13,14 @@ from freezeframe.capture.errors import InputError
 
 
 @contextmanager
-def one_to_stdout(name: str, table: str | None) -> Iterator[Path]:
+def one_to_stdout(
+    name: str, table: str | None, choose: str = "--table NAME chooses one"
+) -> Iterator[Path]:
     """Let a block write files beside a place, and hand one of them on; nothing where the block fails.
 
     Args:
         table: which, where there are several, by the end of its name.
+        choose: how the user may name one, for the message.
     Raises:
         InputError: there are several, and none or more than one is named.
     """
@@ -33,9 +36,7 @@ def one_to_stdout(name: str, table: str | None) -> Iterator[Path]:
                 f.name.removeprefix(f"{place.stem}.").removesuffix(place.suffix)
                 for f in sorted(Path(made).iterdir())
             )
-            raise InputError(
-                f"-o -: takes one table, and there are: {names}; --table NAME chooses one"
-            )
+            raise InputError(f"-o -: takes one table, and there are: {names}; {choose}")
         with files[0].open("rb") as file:
             sys.stdout.flush()
             shutil.copyfileobj(file, sys.stdout.buffer)

@@ -103,6 +103,11 @@ def test_a_damaged_file_of_names_is_one_line(lab: Path) -> None:
     assert 'write NAME = "URL"' in done.err
 
 
+def test_a_shell_is_offered_what_there_is_beside_a_damaged_file_of_names(lab: Path) -> None:
+    lab.write_text("lab = 3\n")
+    assert completing.targets("ether") == ["etherbone:"]
+
+
 def test_a_shell_is_offered_targets_faults_analyses_decoders_and_formats(lab: Path) -> None:
     assert completing.targets("la") == ["lab"]
     assert "etherbone:" in completing.targets("e")
@@ -122,6 +127,9 @@ def test_one_table_goes_to_standard_output(capture: Path) -> None:
     assert head == '"t_ps","source","kind","t_unc_ps","cycle","slot","data","packet","word"'
     assert first == '0,"A.tx_enq","HEAD",0,1000000,0,"0xbb90000000180101",0,-1'
     assert len(rest) > 1000
+    told = run_inside("decode", str(capture), "-d", "trace", "-o", "-")
+    assert (told.code, told.err.count("\n")) == (2, 1)
+    assert f"freezeframe export {capture} --to parquet -o - --table NAME gives one" in told.err
     several = run_inside("export", str(capture), "--to", "csv", "-o", "-")
     assert several.code == 2
     assert "there are: trace.events, trace.intervals, trace.packets, trace.words" in several.err

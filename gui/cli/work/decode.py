@@ -79,7 +79,8 @@ def decode(
         decoded = selection.rows(decoded)
     print_notes(notes)
     if to_stdout:
-        with one_to_stdout("decode.parquet", None) as place:
+        one = f"freezeframe export {file} --to parquet -o - --table NAME gives one"
+        with one_to_stdout("decode.parquet", None, one) as place:
             save_all(decoded, place, file, force=False)
         return
     if output is not None:
