@@ -84,10 +84,10 @@ def read_edge_table(
     try:
         file = pq.ParquetFile(path, page_checksum_verification=True, memory_map=False)
         about = _about(json.loads(file.metadata.metadata[_KEY.encode()]))
+        fits = file.schema_arrow.equals(edge_schema())
     # Whatever is wrong with it: it is a cache, and the evidence is there.
     except (OSError, pa.ArrowException, KeyError, ValueError, TypeError, RecursionError):
         return None
-    fits = file.schema_arrow.equals(edge_schema())
     if not fits or about.digest != digest or not set(probes) <= set(about.channels):
         file.close()
         return None
@@ -154,7 +154,7 @@ def _pieces(path: Path, file: Any, about: _About, probes: Sequence[str]) -> Iter
                 )
             yield piece(sample, value, int(sample[-1]) + 1)
             begin = int(sample[-1]) + 1
-    except (OSError, pa.ArrowException) as error:
+    except (OSError, pa.ArrowException, UnicodeDecodeError) as error:
         raise CaptureFormatError(
             f"{path}: {' '.join(str(error).split())}; delete it, it is not needed"
         ) from None

@@ -233,6 +233,7 @@ class _Post:
     def open(self, way: _Way | None = None) -> str:
         """Open it and its devices, or take what was opened, and return what there is to log; raises as ``_way``."""
         self.target, self.devices = _way(self.url) if way is None else way
+        self.states = ()  # those of other devices, if any
         self.away_since_s = None
         return f"{self.target.url}: watching {', '.join(device.name for device in self.devices)}"
 
@@ -305,7 +306,9 @@ class _Guard:
         """Look at the recorders once, do what there is to do, return how long to pause."""
         try:
             if fired := list(self.extras.fired()):
-                self._freeze([post for post in self._posts if post.target is not None], fired)
+                # Before the look, which takes its time; but of one that was just opened nothing is known yet.
+                there = [post for post in self._posts if post.target is not None]
+                self._freeze([p for p in there if p.states or self._answers(p)], fired)
             here = [post for post in self._posts if self._answers(post)]
             try:
                 if self._act(here):

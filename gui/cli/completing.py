@@ -15,7 +15,7 @@ _decoders = code("freezeframe.decoders.registry:load_decoders")
 
 
 def targets(incomplete: str) -> list[str]:
-    """Offer the user's names of targets, and the schemes of URLs; the schemes alone where the file of names is wrong."""
+    """Offer the user's names of targets, and the schemes of URLs; these alone where the file of names is wrong."""
     try:
         names = list(_aliases())
     except InputError:  # a verb tells it; here it would stand in the midst of the line

@@ -101,7 +101,7 @@ def changed(rng: random.Random, data: bytes, mutate: Mutate) -> bytes:
     try:
         file = pq.ParquetFile(io.BytesIO(data[1:]))
         table = file.read()
-    except (pa.ArrowException, OSError):
+    except (pa.ArrowException, OSError, ValueError):
         return data[:1] + mutate(data[1:])
     about = {_KEY: (file.metadata.metadata or {}).get(_KEY, b"")}
     edges = data[0] % (len(TABLES) + 1) == len(TABLES)

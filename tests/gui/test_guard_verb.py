@@ -135,3 +135,14 @@ def test_the_log_of_a_guard_is_a_recording_like_others(tmp_path: Path) -> None:
     assert "stands on the disk; armed" in (tmp_path / "log.csv").read_text()
     assert run_inside("verify", str(caught / LOG)).code == 0
     assert run_inside("recover", str(caught / LOG)).code == 0
+
+
+def test_a_rule_that_holds_at_the_first_look_freezes_the_card(tmp_path: Path) -> None:
+    with serving(FakeRecorder(frozen=False)) as url:
+        done = run_inside(
+            *("guard", url, "-o", str(tmp_path / "caught"), "--count", "1"),
+            *("--freeze-on", f"exit:{sys.executable} -c pass"),
+        )
+    assert (done.code, done.err) == (0, "")
+    assert re.search(r"exit.*ms", done.out)
+    assert len(list((tmp_path / "caught").glob("*.ff"))) == 1
