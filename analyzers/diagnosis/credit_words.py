@@ -192,6 +192,9 @@ def coarse_credits(facts: Facts) -> Iterator[Finding]:
         lumps = _lumps(facts, account)
         if account.limit is None or not len(lumps):
             continue
+        # What is freed between two credits was outstanding at once: a lump beyond the limit is a wrong count of freed.
+        if int(lumps.max()) > account.limit:
+            continue
         waits = _waits(facts, account)
         # By its own unit each of these was due earlier, on a free line, however full the FIFO was with other flows.
         held = [x for x in withheld_credits(facts, account) if 3 * x >= account.limit]

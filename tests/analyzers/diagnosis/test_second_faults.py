@@ -12,6 +12,7 @@ import pytest
 from freezeframe.analyzers.contract import run_analyzer
 from freezeframe.analyzers.credits.flow_history import counted_history, flow_history
 from freezeframe.analyzers.credits.ledger import CreditLedger
+from freezeframe.analyzers.explain import explain
 from freezeframe.analyzers.view import CaptureView
 from freezeframe.capture.folder import CaptureFolder
 from freezeframe.capture.recorder.pull import pull
@@ -22,6 +23,7 @@ from tests.analyzers.damage import alter, lag, omit
 from tests.analyzers.diagnosis.test_credit_faults import T0, US, across_the_wrap, sending
 from tests.analyzers.diagnosis.test_further_faults import HOST, interrupted, miscounted, write_all
 from tests.analyzers.diagnosis.test_word_faults import PAY, only, said
+from tests.campaign.open_world.runs import Job, take
 
 IDLE, DATA = 0, 3
 TX_LINK = 2
@@ -436,6 +438,16 @@ def test_a_flow_that_had_more_outstanding_than_its_limit_with_one_bit_otherwise_
     books = {"credited": 5100, "received": 5400, "freed": 5100, "reported": 5100}
     pair.account("A", 1, limit=limit, **books)
     assert explained(pair).findings[0].diagnosis == name
+
+
+def test_a_lump_beyond_the_limit_is_a_wrong_count_of_freed_words_not_coarse_credit(
+    tmp_path: Path,
+) -> None:
+    """B's count of freed words jumps by 700: credits give back up to 15 words where 8 may be outstanding."""
+    take(Job(3, "freed-jumps", "", 1_002_067, 40_082_719), tmp_path)
+    found = {finding.diagnosis for finding in explain(tmp_path / "run.ff").findings}
+    assert found
+    assert "credit-too-coarse" not in found
 
 
 def test_a_refused_credit_is_not_one_that_was_taken_and_of_several_flows_it_is_of_none(
