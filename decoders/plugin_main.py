@@ -12,8 +12,8 @@ import os
 import pickle
 import resource
 import threading
-import time
 from collections.abc import Callable, Mapping
+from dataclasses import asdict
 from pathlib import Path
 from typing import IO, Any
 
@@ -25,10 +25,9 @@ from freezeframe.decoders.blame import blamed, failed
 from freezeframe.decoders.contract import CAPTURE, EDGES, PACKETS, Decoder
 from freezeframe.decoders.given_tables import as_stream, checked
 from freezeframe.decoders.plugin_file import decoders_of_file
-from freezeframe.decoders.worker_frames import frame
+from freezeframe.decoders.worker_frames import end_with, write_frame
 
 _MOST_PRINTED_B = 1 << 24  # between two answers
-_ORPHAN_CHECK_S = 1.0
 
 
 def main() -> None:
@@ -37,13 +36,13 @@ def main() -> None:
     nothing = os.open(os.devnull, os.O_RDONLY)
     os.dup2(nothing, 0)
     os.dup2(2, 1)
-    threading.Thread(target=_end_with, args=(os.getppid(),), daemon=True).start()
+    threading.Thread(target=end_with, args=(os.getppid(),), daemon=True).start()
     worker = _Worker()
     for line in asked:
         command = json.loads(line)
         payload = _exactly(asked, command["payload_B"])
         reply, data = worker.answer(command, payload)
-        _write(answers, frame(reply, data))
+        write_frame(answers, reply, data)
     # Not sys.exit: what foreign code has left behind must not speak any more.
     os._exit(0)
 
@@ -170,24 +169,8 @@ def _described(decoder: Decoder) -> dict[str, Any]:
             {"kind": output.kind, "doc": output.doc, "wide": output.wide is not None}
             for output in decoder.produces
         ],
-        "channels": [
-            {"id": c.id, "doc": c.doc, "optional": c.optional, "aliases": list(c.aliases)}
-            for c in decoder.channels
-        ],
-        "options": [
-            {
-                "id": o.id,
-                "default": o.default,
-                "doc": o.doc,
-                "choices": list(o.choices),
-                "minimum": o.minimum,
-                "maximum": o.maximum,
-                "unit": o.unit,
-                "aliases": list(o.aliases),
-                "bits": list(o.bits),
-            }
-            for o in decoder.options
-        ],
+        "channels": [asdict(channel) for channel in decoder.channels],
+        "options": [asdict(option) for option in decoder.options],
         "texts": decoder.texts is not None,
         "hint": decoder.hint is not None,
         "sigrok": decoder.sigrok,
@@ -234,16 +217,3 @@ def _exactly(file: IO[bytes], size_B: int) -> bytearray:
             os._exit(1)  # the host has gone
         view = view[count:]
     return data
-
-
-def _write(fd: int, data: bytes) -> None:
-    view = memoryview(data)
-    while view:
-        view = view[os.write(fd, view) :]
-
-
-def _end_with(parent: int) -> None:
-    """End when the host has gone, even while a decoder is in a loop of its own."""
-    while os.getppid() == parent:
-        time.sleep(_ORPHAN_CHECK_S)
-    os._exit(1)

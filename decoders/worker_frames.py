@@ -6,8 +6,11 @@ The worker loads this file by its path, so it imports nothing but the standard l
 from __future__ import annotations
 
 import json
+import os
+import time
 from typing import Any
 
+_ORPHAN_CHECK_S = 1.0
 MAX_HEADER_B = 1 << 26  # the description of one decoder is some kB; this only stops nonsense
 MAX_PAYLOAD_B = 1 << 33  # more than a worker may have
 
@@ -15,6 +18,20 @@ MAX_PAYLOAD_B = 1 << 33  # more than a worker may have
 def frame(message: dict[str, Any], payload: bytes = b"") -> bytes:
     """Return the bytes of a message and what goes with it."""
     return json.dumps({**message, "payload_B": len(payload)}).encode() + b"\n" + payload
+
+
+def write_frame(fd: int, message: dict[str, Any], payload: bytes = b"") -> None:
+    """Write a message whole, for a pipe may take a part of it."""
+    view = memoryview(frame(message, payload))
+    while view:
+        view = view[os.write(fd, view) :]
+
+
+def end_with(parent: int) -> None:
+    """End this process when its host has gone, even while a decoder is in a loop of its own; runs in a thread."""
+    while os.getppid() == parent:
+        time.sleep(_ORPHAN_CHECK_S)
+    os._exit(1)
 
 
 class FrameReader:

@@ -37,7 +37,6 @@ from freezeframe.capture.card.sequences import goes_on
 from freezeframe.capture.notebook import ShownInNotebooks
 from freezeframe.capture.timebase import TimeBase
 from freezeframe.decoders.tap.checked import CheckedStream
-from freezeframe.decoders.tap.event_log import decode_log
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,7 +106,7 @@ def explain_card(recording: CardRecording | CardView) -> CardExplanation:
         for name, end in streams.items()
         for problem in end.stream.problems
     ]
-    log = decode_log(card.recording, card.times)
+    log = card.log
     notes += [f"{problem.source}: {problem.text}" for problem in log.problems]
     claims = card.unfit or list(_claims(card))
     if not card.unfit:

@@ -21,7 +21,7 @@ from freezeframe.analyzers.card.view import CardView
 from freezeframe.analyzers.contract import Row, Says, Witness
 from freezeframe.capture.card.sequences import LOAD_EVENTS
 from freezeframe.capture.card.tables import Load
-from freezeframe.decoders.tap.event_log import EventLog, Logged, decode_log
+from freezeframe.decoders.tap.event_log import EventLog, Logged
 
 LIVELOCK = "receive-livelock"
 
@@ -129,7 +129,7 @@ def windows_of(card: CardView, said: Load, log: EventLog) -> list[Window]:
 
 def _gathered(card: CardView, said: Load) -> list[Gathered]:
     """Return windows in the order of their load, in at most eight parts of as many windows each."""
-    windows = windows_of(card, said, decode_log(card.recording, card.times))
+    windows = windows_of(card, said, card.log)
     clocks = {clock.name: clock for clock in card.recording.card.clocks}
     named = card.recording.card.said.event[said.came].clock
     hz = (clocks[named] if named else card.recording.card.clocks[0]).said.hz

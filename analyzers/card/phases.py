@@ -37,7 +37,7 @@ def ways_of(card: CardView) -> Iterator[tuple[PhaseTable, PhaseResult]]:
     """Yield each way of the card with what its log tells of it; nothing where the log was not read."""
     if card.recording.log is None:
         return
-    logged = [(e.name, e) for e in decode_log(card.recording, card.times).entries]
+    logged = [(e.name, e) for e in card.log.entries]
     if (far := card.beside) is not None:
         there = decode_log(far.recording, far.times).entries
         logged += [(PEER + e.name, e) for e in there if e.t_unc_ps >= 0]

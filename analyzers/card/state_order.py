@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from freezeframe.analyzers.card.claims import Claim
 from freezeframe.analyzers.card.view import CardView
 from freezeframe.analyzers.contract import Row, Says, Witness
-from freezeframe.decoders.tap.event_log import Logged, decode_log
+from freezeframe.decoders.tap.event_log import Logged
 
 STATE_ORDER = "state-out-of-order"
 
@@ -24,7 +24,7 @@ def log_row(device: str, number: int, entry: Logged) -> Row:
 def state_order(card: CardView) -> Iterator[Claim]:
     """Yield a claim for each change of a state machine that the card file does not allow."""
     said = card.recording.card.said.states
-    entries = decode_log(card.recording, card.times).entries
+    entries = card.log.entries
     broken: dict[str, list[Claim]] = defaultdict(list)
     for number, entry in enumerate(entries):
         if entry.kind != "state" or entry.was == entry.state:

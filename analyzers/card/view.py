@@ -31,6 +31,7 @@ from freezeframe.capture.card.time_base import card_time_base
 from freezeframe.capture.folder import CaptureFolder
 from freezeframe.capture.folder.card_folder import CardFolder
 from freezeframe.decoders.tap.checked import CheckedStream, check_packets
+from freezeframe.decoders.tap.event_log import EventLog, decode_log
 from freezeframe.decoders.tap.stream import decode_tap
 from freezeframe.decoders.trace.coverage import Coverages
 
@@ -65,6 +66,11 @@ class CardView(Places):
     def placed(self, tap: ElaboratedTap) -> bool:
         """Tell whether the times of a tap have a relation to those of the bus clock: else they share no axis."""
         return self.times.clocks[self.device, tap.clock.name].relation != "none"
+
+    @cached_property
+    def log(self) -> EventLog:
+        """The events of its log, decoded."""
+        return decode_log(self.recording, self.times)
 
     @cached_property
     def coverage(self) -> Coverages:

@@ -30,7 +30,6 @@ if TYPE_CHECKING:
 
 _MOST_TEXTS = 1 << 16  # different texts that are kept; timing decoders never repeat one
 _MOST_PRINTED_B = 1 << 24  # by decoders, between two answers
-_ORPHAN_CHECK_S = 1.0
 _TRIAL_ROW_B = 24  # start, end and class, 64 bits each
 _MOST_TRIAL_ROWS = 1 << 15
 _TRIAL_TIMEOUT_S = (
@@ -42,8 +41,8 @@ def main() -> None:
     """Do what standard input says until it ends."""
     replies = os.dup(1)
     os.dup2(2, 1)
-    threading.Thread(target=_end_with, args=(os.getppid(),), daemon=True).start()
     worker = _Worker()
+    threading.Thread(target=worker.frames.end_with, args=(os.getppid(),), daemon=True).start()
     for line in sys.stdin.buffer:
         command = json.loads(line)
         try:
@@ -51,7 +50,7 @@ def main() -> None:
         # Whatever a decoder does wrong is the host's to report, and the end of this process.
         except BaseException as error:
             reply, payload = {"error": f"{error}" or type(error).__name__}, b""
-        _write(replies, worker.frames.frame(reply, payload))
+        worker.frames.write_frame(replies, reply, payload)
         if "error" in reply and command["do"] != "describe":
             break
     # Not sys.exit: taking the library down crashes.
@@ -269,13 +268,6 @@ def _write(fd: int, data: bytes) -> None:
     view = memoryview(data)
     while view:
         view = view[os.write(fd, view) :]
-
-
-def _end_with(parent: int) -> None:
-    """End when the host has gone, even while a decoder is in a loop of its own."""
-    while os.getppid() == parent:
-        time.sleep(_ORPHAN_CHECK_S)
-    os._exit(1)
 
 
 def _sibling(name: str, folder: str = "") -> Any:

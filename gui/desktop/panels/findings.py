@@ -44,9 +44,8 @@ class FindingsPanel(QWidget):
             split.addWidget(widget)
         split.setSizes([90, 110, 220])
         split.setChildrenCollapsible(False)
-        for number, takes in enumerate(
-            (0, 0, 1)
-        ):  # what a window gains or loses in height is the evidence's
+        # What a window gains or loses in height is the evidence's.
+        for number, takes in enumerate((0, 0, 1)):
             split.setStretchFactor(number, takes)
         self._split = split
         self._own_sizes = False
