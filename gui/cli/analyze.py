@@ -65,14 +65,11 @@ def run(
     """
     if capture is not None:
         capture = salvaged(capture, salvage)
-    from freezeframe.gui.cli.work.captures import opened_any
-
-    folder = None if capture is None else opened_any(capture, device if names else None)
     from freezeframe.gui.cli.work.analyze import analyze, list_analyses
 
-    if folder is None or not names:
-        list_analyses(folder, json=json)
+    if capture is None or not names:
+        list_analyses(capture, json=json)
         return
-    results = analyze(folder, names, device, tables, tables_format, force=force, json=json)
+    results = analyze(capture, names, device, tables, tables_format, force=force, json=json)
     if fail_on_findings and any(result.findings for result in results):
         raise typer.Exit(EXIT_FINDINGS)

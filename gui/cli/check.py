@@ -33,17 +33,7 @@ def run(
       freezeframe check run.ff --all
       freezeframe check run.ff --json
     """
-    capture = salvaged(capture, salvage)
-    from freezeframe.gui.cli.work.captures import card_folder, opened
+    from freezeframe.gui.cli.work.check import show_laws
 
-    card = card_folder(capture)
-    if card is not None:
-        from freezeframe.gui.cli.work.card_capture import show_card_laws
-
-        holds = show_card_laws(card, everything=everything, json=json)
-    else:
-        from freezeframe.gui.cli.work.check import show_laws
-
-        holds = show_laws(opened(capture), everything=everything, json=json)
-    if not holds:
+    if not show_laws(salvaged(capture, salvage), everything=everything, json=json):
         raise typer.Exit(EXIT_FINDINGS)

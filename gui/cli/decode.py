@@ -117,13 +117,9 @@ def run(
     refuse_missing(file)
     file = salvaged(file, salvage)
     if (file.is_dir() or file.suffix == ".zip") and not decoder:
-        from freezeframe.gui.cli.work.captures import card_folder
+        from freezeframe.gui.cli.work.card_capture import decode_if_card
 
-        card = card_folder(file)
-        if card is not None:
-            from freezeframe.gui.cli.work.card_capture import decode_card
-
-            decode_card(card, reading, output, force=force, json=json)
+        if decode_if_card(file, reading, output, force=force, json=json):
             return
     if not decoder and is_host_trace(file):
         from freezeframe.gui.cli.work.host_trace import show_host_trace

@@ -42,11 +42,9 @@ def run(
       freezeframe diff good.ff bad.ff --all
       freezeframe diff good.ff bad.ff --json --fail-on-difference
     """
-    from freezeframe.gui.cli.work.captures import opened_any
-
-    folders = opened_any(salvaged(first, salvage)), opened_any(salvaged(second, salvage))
     from freezeframe.gui.cli.work.diff import show_difference
 
-    different = show_difference(*folders, everything=everything, json=json)
+    runs = salvaged(first, salvage), salvaged(second, salvage)
+    different = show_difference(*runs, everything=everything, json=json)
     if fail_on_difference and different:
         raise typer.Exit(EXIT_FINDINGS)

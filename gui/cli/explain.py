@@ -19,7 +19,6 @@ ExplainedArgument = Annotated[
         "CAPTURE", "Capture folder (NAME.ff), or packets: pcap, pcapng, - for standard input."
     ),
 ]
-_NONE = "none"  # among the candidates: what was seen fits a card without a fault as well
 
 FaultsOption = Annotated[
     Path | None,
@@ -74,23 +73,8 @@ def run(
             raise typer.Exit(EXIT_FINDINGS)
         return
     capture = salvaged(capture, salvage)
-    from freezeframe.gui.cli.work.captures import card_folder, opened
-
-    card = card_folder(capture)
-    if card is not None and (faults is not None or qualified is not None):
-        raise InputError(
-            f"--faults and --qualified: are for captures of the built-in card, and {capture} is of a described one"
-        )
-    if card is not None:
-        from freezeframe.gui.cli.work.card_capture import show_card_explanation
-
-        found = show_card_explanation(card, device, json=json)
-        if fail_on_findings and found:
-            raise typer.Exit(EXIT_FINDINGS)
-        return
-    folder = opened(capture, device)
     from freezeframe.gui.cli.work.explain import show_explanation
 
-    explanation = show_explanation(folder, device, faults, qualified, json=json)
-    if fail_on_findings and any(_NONE not in f.candidates for f in explanation.findings):
+    faulty = show_explanation(capture, device, faults, qualified, json=json)
+    if fail_on_findings and faulty:
         raise typer.Exit(EXIT_FINDINGS)

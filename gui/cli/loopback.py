@@ -28,10 +28,6 @@ def run(
     Example:
       freezeframe loopback on etherbone://192.0.2.7
     """
-    from freezeframe.gui.cli.work.given_up import given_up_lines
     from freezeframe.gui.cli.work.recorder import switch_loopback
 
-    armed = switch_loopback(target, device, log_accesses, on=switch == "on", discard=discard)
-    print(f"{device}: loop-back {switch}{', armed anew' if armed else ''}")
-    for line in given_up_lines(armed) if armed else ():
-        print(line)
+    switch_loopback(target, device, log_accesses, on=switch == "on", discard=discard)

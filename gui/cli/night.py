@@ -7,6 +7,7 @@ from typing import Annotated
 
 from freezeframe.gui.cli.options import JsonOption, argument
 from freezeframe.gui.cli.output import emit_json
+from freezeframe.gui.text import printable
 
 NightArgument = Annotated[Path, argument("DIR", "Directory of a guard.")]
 
@@ -22,7 +23,6 @@ def run(directory: NightArgument, json: JsonOption = False) -> None:
       freezeframe night captures
     """
     from freezeframe.capture.custody.night import night, night_lines
-    from freezeframe.gui.text import printable
 
     found = night(directory)
     if json:

@@ -66,12 +66,9 @@ def run(
     """
     _check_place(output, force)
     capture = salvaged(capture, salvage)
-    from freezeframe.gui.cli.work.captures import opened_any
-
-    folder = opened_any(capture, device)
     from freezeframe.gui.cli.work.plot import save_picture
 
-    save_picture(folder, output, what, device, theme, scale, json=json)
+    save_picture(capture, output, what, device, theme, scale, json=json)
 
 
 def _check_place(path: Path, force: bool) -> None:

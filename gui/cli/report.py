@@ -55,9 +55,6 @@ def run(
         save_packet_report(capture, output, force=force, json=json)
         return
     capture = salvaged(capture, salvage)
-    from freezeframe.gui.cli.work.captures import opened_any
-
-    folder = opened_any(capture)
     from freezeframe.gui.cli.work.report import save_report
 
-    save_report(folder, output, with_analyses=not no_analyses, force=force, json=json)
+    save_report(capture, output, with_analyses=not no_analyses, force=force, json=json)

@@ -105,7 +105,13 @@ def run(
             raise InputError("--deliveries: of one run; leave --sweep and --lanes out")
         refuse_evidence(deliveries)
         refuse_taken(deliveries, force, "switch.csv")
-    from freezeframe.gui.cli.work.what_if import list_profiles, one_point, runnable, sweep_points
+    from freezeframe.gui.cli.work.what_if import (
+        list_profiles,
+        one_point,
+        runnable,
+        settings_of,
+        sweep_points,
+    )
 
     if profile == "list":
         list_profiles(json=json)
@@ -113,7 +119,6 @@ def run(
     if lanes:
         if scheduler:
             raise InputError("--scheduler: a map of lanes is run here")
-        from freezeframe.gui.cli.work.what_if import settings_of
         from freezeframe.gui.cli.work.what_if_lanes import lanes_map
 
         lanes_map(profile, settings_of(set_ or []), sweep or [], output, json=json)

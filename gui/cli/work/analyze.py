@@ -9,19 +9,19 @@ from freezeframe.analyzers.analysis import AnalysisResult
 from freezeframe.analyzers.card.view import run_analysis, view_of
 from freezeframe.analyzers.contract import Analysis
 from freezeframe.analyzers.registry import AnalysisRegistry, load_analyses
-from freezeframe.capture.folder import CaptureFolder
 from freezeframe.capture.folder.card_folder import CardFolder
 from freezeframe.capture.stand_ins import given
 from freezeframe.gui.cli.analysis_text import analysis_text
 from freezeframe.gui.cli.output import emit_json
 from freezeframe.gui.cli.work.analysis_tables import write_tables
+from freezeframe.gui.cli.work.captures import opened_any
 from freezeframe.gui.text import printable, shell_path
 
 _ALL = "all"
 
 
 def analyze(
-    folder: CaptureFolder | CardFolder,
+    capture: Path,
     names: Sequence[str],
     devices: Sequence[str] | None,
     tables: Path | None,
@@ -33,8 +33,10 @@ def analyze(
     """Run analyses, print what they give, and write their tables where a folder is named.
 
     Raises:
-        InputError: there is no such analysis, or a table cannot be written.
+        CaptureFormatError, InputError: it is no capture, there is no such device or analysis, or a table
+            cannot be written.
     """
+    folder = opened_any(capture, devices)
     analyses = _chosen(load_analyses(), names)
     view = view_of(folder, devices)
     results = [run_analysis(analysis, view) for analysis in analyses]
@@ -56,10 +58,14 @@ def analyze(
     return results
 
 
-def list_analyses(folder: CaptureFolder | CardFolder | None, *, json: bool) -> None:
-    """Print the names of all analyses and what each tells; of a capture, those that can be asked of it."""
+def list_analyses(capture: Path | None, *, json: bool) -> None:
+    """Print the names of all analyses and what each tells; of a capture, those that can be asked of it.
+
+    Raises:
+        CaptureFormatError, InputError: it is no capture.
+    """
+    of_file = capture is not None and isinstance(opened_any(capture), CardFolder)
     registry = load_analyses()
-    of_file = isinstance(folder, CardFolder)
     analyses = [
         analysis
         for _, analysis in sorted(registry.analyses.items())
@@ -81,7 +87,7 @@ def list_analyses(folder: CaptureFolder | CardFolder | None, *, json: bool) -> N
         print(f"{name:<{width}}  {printable(summary)}")
     for name, why in registry.broken.items():
         print(f"{printable(name)} does not load: {printable(why)}")
-    place = "CAPTURE.ff" if folder is None else shell_path(str(given(folder.path)))
+    place = "CAPTURE.ff" if capture is None else shell_path(str(given(capture)))
     print(f"\nRun some of them: freezeframe analyze {place} NAME...")
     print(f"Run all of them:  freezeframe analyze {place} {_ALL}")
 

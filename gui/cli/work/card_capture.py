@@ -19,6 +19,7 @@ from freezeframe.gui.cli.compiling import compile_notice
 from freezeframe.gui.cli.explanation_text import bulleted, finding_text, printable_lines
 from freezeframe.gui.cli.output import emit_json, table
 from freezeframe.gui.cli.reading import Reading
+from freezeframe.gui.cli.work.captures import card_folder
 from freezeframe.gui.cli.work.events import print_json, print_text
 from freezeframe.gui.cli.work.reading import refuse_on_recording
 from freezeframe.gui.cli.work.save_tables import save_all
@@ -74,14 +75,18 @@ def show_card_laws(folder: CardFolder, *, everything: bool, json: bool) -> bool:
     return not broken
 
 
-def decode_card(
-    folder: CardFolder, reading: Reading, output: Path | None, *, force: bool, json: bool
-) -> None:
-    """Print or write the packets of every tap.
+def decode_if_card(
+    capture: Path, reading: Reading, output: Path | None, *, force: bool, json: bool
+) -> bool:
+    """Print or write the packets of every tap; return False where the capture is not of cards described by a file.
 
     Raises:
+        CaptureFormatError: it says that it is one, and is not as it was written.
         InputError: an option for samples is given, or the place is taken.
     """
+    folder = card_folder(capture)
+    if folder is None:
+        return False
     refuse_on_recording(folder.path, reading)
     if output is not None:
         check_output(output, folder.path, force=True)
@@ -97,6 +102,7 @@ def decode_card(
         print_json(given(folder.path), decoded)
     elif output is None:
         print_text(decoded, words=packet_text)
+    return True
 
 
 _STATES = {True: "holds", False: "broken", None: "not checkable"}

@@ -3,19 +3,31 @@
 from __future__ import annotations
 
 import re
+from pathlib import Path
 from typing import Any
 
 from freezeframe.analyzers.conservation.analysis_code import Checked, check_laws
 from freezeframe.analyzers.view import CaptureView
-from freezeframe.capture.folder import CaptureFolder
+from freezeframe.capture.code import code
 from freezeframe.gui.cli.output import emit_json, table
+from freezeframe.gui.cli.work.captures import card_folder, opened
 from freezeframe.gui.text import folder_name, plural, printable
 
+# Cards described by a file: not loaded for a capture of the built-in one.
+_show_card_laws = code("freezeframe.gui.cli.work.card_capture:show_card_laws")
 _FLOW = re.compile(r"frozen_flow\[\d+\]")
 
 
-def show_laws(folder: CaptureFolder, *, everything: bool, json: bool) -> bool:
-    """Check the laws and print which are broken; return whether none is."""
+def show_laws(capture: Path, *, everything: bool, json: bool) -> bool:
+    """Check the laws of a capture and print which are broken; return whether none is.
+
+    Raises:
+        CaptureFormatError, InputError: it is no capture.
+    """
+    card = card_folder(capture)
+    if card is not None:
+        return bool(_show_card_laws(card, everything=everything, json=json))
+    folder = opened(capture)
     checked = check_laws(CaptureView(folder))
     counts = dict.fromkeys(("holds", "broken", "not checkable"), 0)
     for result in checked:

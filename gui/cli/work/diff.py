@@ -2,25 +2,28 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 from freezeframe.analyzers.api import diff
 from freezeframe.analyzers.run_diff.compare import RunDiff, TapInRuns
 from freezeframe.analyzers.run_diff.statistics import RateChange, SampleChange
-from freezeframe.capture.folder import CaptureFolder
-from freezeframe.capture.folder.card_folder import CardFolder
 from freezeframe.capture.stand_ins import given
 from freezeframe.capture.time_text import format_ps
 from freezeframe.gui.cli.output import count_text, emit_json, table
+from freezeframe.gui.cli.work.captures import opened_any
 from freezeframe.gui.text import printable
 
 _LINES = 12  # of each table; --all and --json have the rest
 
 
-def show_difference(
-    a: CaptureFolder | CardFolder, b: CaptureFolder | CardFolder, *, everything: bool, json: bool
-) -> bool:
-    """Compare two runs and print what differs; return whether they differ beyond chance."""
+def show_difference(first: Path, second: Path, *, everything: bool, json: bool) -> bool:
+    """Compare two captures and print what differs; return whether they differ beyond chance.
+
+    Raises:
+        CaptureFormatError, InputError: one is no capture.
+    """
+    a, b = opened_any(first), opened_any(second)
     runs = diff(a, b)
     names = tuple(printable(given(folder.path)) for folder in (a, b))
     if json:

@@ -20,6 +20,7 @@ from freezeframe.capture.errors import InputError
 from freezeframe.capture.folder import CaptureFolder
 from freezeframe.capture.folder.card_folder import CardFolder
 from freezeframe.gui.cli.output import emit_json
+from freezeframe.gui.cli.work.captures import opened_any
 from freezeframe.gui.moments import card_freeze, freezes
 from freezeframe.gui.places import write_whole
 from freezeframe.gui.plots.card_lanes import card_drawings
@@ -36,7 +37,7 @@ _ALL = "all"
 
 
 def save_picture(
-    folder: CaptureFolder | CardFolder,
+    capture: Path,
     output: Path,
     what: str,
     devices: Sequence[str] | None,
@@ -48,8 +49,10 @@ def save_picture(
     """Draw what ``what`` names and write it.
 
     Raises:
-        InputError: an analysis is not known, or none of them has anything to draw.
+        CaptureFormatError, InputError: it is no capture, an analysis is not known, or none of them has
+            anything to draw.
     """
+    folder = opened_any(capture, devices)
     pictures, reasons = _drawings(folder, what, devices)
     if not pictures:
         raise InputError(f"{folder.path}: nothing to draw: {'; '.join(reasons)}")

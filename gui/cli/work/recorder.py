@@ -6,25 +6,42 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
-from freezeframe.capture.custody.giving_up import Armed, arm_over
+from freezeframe.capture.custody.giving_up import arm_over
 from freezeframe.capture.custody.looped import loop_back
 from freezeframe.capture.recorder import provoke
-from freezeframe.capture.recorder.state import RecorderState, read_state
+from freezeframe.capture.recorder.state import read_state
 from freezeframe.capture.registers.access import Device, device_of
 from freezeframe.capture.registers.layouts import PacketFlag, PacketType
 from freezeframe.decoders.trace.encode import packet_words
+from freezeframe.gui.cli.output import emit_json
+from freezeframe.gui.cli.work.given_up import given_up_document, given_up_lines
 from freezeframe.gui.cli.work.session import open_recorders, open_session
+from freezeframe.gui.cli.work.status import still_clocks
 
 
-def arm(target: str, log: Path | None, *, discard: bool) -> tuple[list[RecorderState], Armed]:
-    """Start a new recording on every device; return their states, and what went.
+def arm(target: str, log: Path | None, *, discard: bool, json: bool) -> None:
+    """Start a new recording on every device; print their states, and what went.
 
     Raises:
         RecorderStateError: a frozen recording would be lost that this host has not kept.
     """
     with open_recorders(target, log) as devices:
         armed = arm_over(devices, by="arm", discard=discard)
-        return [read_state(device) for device in devices], armed
+        states = [read_state(device) for device in devices]
+    if json:
+        rows = [
+            {"name": s.device, "state": s.state, "generation": s.generation}
+            | ({"clocks": {name: c.alive for name, c in s.clocks.items()}} if s.clocks else {})
+            for s in states
+        ]
+        emit_json({"target": target, "devices": rows, **given_up_document(armed)})
+        return
+    for state in states:
+        print(f"{state.device}: {state.state}, generation {state.generation}")
+    for line in given_up_lines(armed):
+        print(line)
+    for line in still_clocks(states):
+        print(f"{line}. Once it runs, arm again")
 
 
 def switch_rx_dma(target: str, name: str, log: Path | None, *, stopped: bool) -> None:
@@ -41,12 +58,13 @@ def switch_traffic(
         provoke.set_traffic(device, None if traffic is None else provoke.Traffic(*traffic))
 
 
-def switch_loopback(
-    target: str, name: str, log: Path | None, *, on: bool, discard: bool
-) -> Armed | None:
-    """Switch the loop-back of a device, as `loop_back`."""
+def switch_loopback(target: str, name: str, log: Path | None, *, on: bool, discard: bool) -> None:
+    """Switch the loop-back of a device, as `loop_back`, and print what became of its recording."""
     with open_session(target, log) as devices:
-        return loop_back(devices, device_of(devices, name), on=on, discard=discard)
+        armed = loop_back(devices, device_of(devices, name), on=on, discard=discard)
+    print(f"{name}: loop-back {'on' if on else 'off'}{', armed anew' if armed else ''}")
+    for line in given_up_lines(armed) if armed else ():
+        print(line)
 
 
 def inject(target: str, name: str, log: Path | None, packet: Sequence[int]) -> int:

@@ -4,16 +4,15 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from freezeframe.capture.folder import CaptureFolder
-from freezeframe.capture.folder.card_folder import CardFolder
 from freezeframe.gui.cli.compiling import compile_notice
 from freezeframe.gui.cli.output import emit_json, progress_bar
+from freezeframe.gui.cli.work.captures import opened_any
 from freezeframe.gui.report.write import check_place, report_capture, report_packets
 from freezeframe.gui.text import printable
 
 
 def save_report(
-    folder: CaptureFolder | CardFolder,
+    capture: Path,
     output: Path,
     *,
     with_analyses: bool,
@@ -23,8 +22,9 @@ def save_report(
     """Write the report and print its size.
 
     Raises:
-        InputError: no report can be written there.
+        CaptureFormatError, InputError: it is no capture, or no report can be written there.
     """
+    folder = opened_any(capture)
     check_place(output, force)
     findings, analyses = report_capture(folder, output, with_analyses=with_analyses)
     _say(output, findings, analyses, json=json)
