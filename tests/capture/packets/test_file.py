@@ -253,7 +253,7 @@ def test_a_pcap_of_another_link_type_behind_another_ends_it_with_a_note() -> Non
             "x: neither pcap nor pcapng (it begins with 24 64 61 74 65 0a 00 00)",
         ),
         (
-            gzip.compress(build.pcap([])),
+            gzip.compress(build.pcap([]), mtime=0),
             "x: packed by gzip, which is read of a file, or of a pipe behind gzip -dc",
         ),
         (
