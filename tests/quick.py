@@ -8,10 +8,12 @@ What stands here by name is only what is not worth looking at.
 
 from __future__ import annotations
 
+import os
 import signal
 import subprocess
 from collections.abc import Generator
 from pathlib import Path
+from types import FrameType
 from typing import NoReturn
 
 import pytest
@@ -22,7 +24,7 @@ from numba.core.dispatcher import Dispatcher
 # In these every test needs a simulator, a window or another program.
 LEFT_OUT = ("board", "decoders/srd", "gui/desktop", "peers", "rtl")
 EVENTS = 2_500  # of an emulated card: a fortieth of a second
-LIMIT_S = 1.0  # of CPU time, so that a busy machine leaves out no more than an idle one
+LIMIT_S = 0.2  # of CPU time, so that a busy machine leaves out no more than an idle one
 
 
 _CACHE = "freezeframe/not-quick"
@@ -51,12 +53,21 @@ class Quick:
         self._asked = _MARK + asked
         pytest.skip(self._asked)
 
+    def _too_long(self, _: int, frame: FrameType | None) -> None:
+        """Stop a test; but no import, which happens once in a run and would leave half a module to the next test."""
+        while frame is not None:
+            if frame.f_code.co_filename.startswith("<frozen importlib"):
+                signal.setitimer(signal.ITIMER_PROF, LIMIT_S)
+                return
+            frame = frame.f_back
+        self._stop(f"takes more than {LIMIT_S:g} s")
+
     def pytest_sessionstart(self) -> None:
         # What a kernel does when it is called with types for the first time: load it from the cache, or compile it.
         self._patch.setattr(
             Dispatcher, "_compile_for_args", lambda *_, **__: self._stop("needs a compiled kernel")
         )
-        signal.signal(signal.SIGPROF, lambda *_: self._stop(f"takes more than {LIMIT_S:g} s"))
+        signal.signal(signal.SIGPROF, self._too_long)
         settings.register_profile("quick", settings.get_profile("freezeframe"), max_examples=10)
         settings.load_profile("quick")
         step = simpy.Environment.step
@@ -80,10 +91,9 @@ class Quick:
     def _limited(self) -> Generator[None, object, object]:
         self._events, self._asked = 0, ""
         with pytest.MonkeyPatch.context() as patch:
-            # Only here: pytest itself asks programs.
-            patch.setattr(
-                subprocess, "Popen", lambda *_, **__: self._stop("starts another program")
-            )
+            # Only here: pytest itself asks programs. A child of a test that is cut short would outlive it.
+            for module, name in ((subprocess, "Popen"), (os, "fork")):
+                patch.setattr(module, name, lambda *_, **__: self._stop("starts another program"))
             signal.setitimer(signal.ITIMER_PROF, LIMIT_S)
             try:
                 return (yield)
