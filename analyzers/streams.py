@@ -13,7 +13,8 @@ import pandas as pd
 from freezeframe.analyzers.contract import Row
 from freezeframe.capture.card.roles import EVENT_LOG
 from freezeframe.capture.folder import DeviceCapture
-from freezeframe.capture.registers.layouts import HEADER, Kind, PacketFlag
+from freezeframe.capture.registers import layouts
+from freezeframe.capture.registers.layouts import Kind, PacketFlag
 from freezeframe.decoders.trace.decode import Trace
 
 HEADS = 2
@@ -23,14 +24,10 @@ WHOLE_PACKETS = (Kind.HEAD, Kind.BODY, Kind.TAIL)
 """The kinds without which packets of a tap cannot be distinguished from damaged ones."""
 
 _KINDS = {kind.name: int(kind) for kind in Kind}
+_INJECTED = int(PacketFlag.INJECTED)
 
 Int64 = npt.NDArray[np.int64]
 Uint64 = npt.NDArray[np.uint64]
-
-
-def header_fields(word: int) -> dict[str, int]:
-    """Return the fields of a header word."""
-    return HEADER.unpack(word)
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,17 +62,31 @@ class Packet:
     def whole(self) -> bool:
         return self.has_head and self.has_tail
 
+    # Asked for some thousand times in an explanation, one field at a time.
+
     @property
     def seq(self) -> int | None:
-        return None if self.header is None else header_fields(self.header)["seq"]
+        return self._field(layouts.HEADER_SEQ_LSB, layouts.HEADER_SEQ_MASK)
 
     @property
     def flow(self) -> int | None:
-        return None if self.header is None else header_fields(self.header)["flow"]
+        return self._field(layouts.HEADER_FLOW_LSB, layouts.HEADER_FLOW_MASK)
 
     @property
     def length(self) -> int | None:
-        return None if self.header is None else header_fields(self.header)["length"]
+        return self._field(layouts.HEADER_LENGTH_LSB, layouts.HEADER_LENGTH_MASK)
+
+    @property
+    def type(self) -> int | None:
+        return self._field(layouts.HEADER_TYPE_LSB, layouts.HEADER_TYPE_MASK)
+
+    @property
+    def injected(self) -> bool:
+        flags = self._field(layouts.HEADER_FLAGS_LSB, layouts.HEADER_FLAGS_MASK)
+        return bool((flags or 0) & _INJECTED)
+
+    def _field(self, lsb: int, mask: int) -> int | None:
+        return None if self.header is None else self.header >> lsb & mask
 
     @property
     def bad(self) -> bool:
@@ -251,13 +262,14 @@ def numbered(stream: Stream, before: int | None = None) -> Iterator[Numbered]:
         if breaks and packet.start >= breaks[0]:
             breaks.pop(0)
             before, damaged = None, 0
-        if not packet.header_ok or packet.header is None or packet.seq is None:
+        seq = packet.seq
+        if not packet.header_ok or seq is None:
             damaged += packet.heads > 0
             continue
-        if header_fields(packet.header)["flags"] & PacketFlag.INJECTED:
+        if packet.injected:
             continue
-        yield Numbered(packet, packet.seq, before, damaged)
-        before, damaged = packet.seq, 0
+        yield Numbered(packet, seq, before, damaged)
+        before, damaged = seq, 0
 
 
 def streams_of(
@@ -332,10 +344,22 @@ def _packets(
     verdicts = {name: _verdicts(table[name]) for name in ("header_ok", "payload_ok", "length_ok")}
     starts = np.searchsorted(rows, table["first_row"].to_numpy())
     ends = np.searchsorted(rows, table["end_row"].to_numpy() - 1) + 1
-    for i, (start, end) in enumerate(zip(starts.tolist(), ends.tolist(), strict=True)):
-        kind = kinds[start:end]
-        heads = int((kind == Kind.HEAD).sum())
-        has_tail = bool(kind[-1] == Kind.TAIL)
+    heads_before, body_before = (
+        np.concatenate(([0], np.cumsum(kinds == kind))) for kind in (Kind.HEAD, Kind.BODY)
+    )
+    heads_of = heads_before[ends] - heads_before[starts]
+    columns = (
+        starts,
+        ends,
+        heads_of,
+        body_before[ends] - body_before[starts],
+        kinds[ends - 1] == Kind.TAIL,
+        data[starts],
+        data[starts + np.maximum(heads_of, 1) - 1],
+    )
+    for i, (start, end, heads, body_words, has_tail, first, last_head) in enumerate(
+        zip(*(column.tolist() for column in columns), strict=True)
+    ):
         cut_start = start in edges and heads < HEADS
         packets.append(
             Packet(
@@ -343,11 +367,9 @@ def _packets(
                 start=start,
                 end=end,
                 heads=heads,
-                body_words=int((kind == Kind.BODY).sum()),
-                header=int(data[start]) if heads >= HEADS or (heads and not cut_start) else None,
-                address=int(data[start + heads - 1])
-                if heads >= HEADS or (cut_start and heads)
-                else None,
+                body_words=body_words,
+                header=first if heads >= HEADS or (heads and not cut_start) else None,
+                address=last_head if heads >= HEADS or (cut_start and heads) else None,
                 has_tail=has_tail,
                 cut_start=cut_start,
                 cut_end=end in edges and not has_tail,
@@ -360,6 +382,9 @@ def _packets(
 
 
 def _texts(column: pd.Series[Any]) -> npt.NDArray[np.str_]:
+    if isinstance(column.dtype, pd.CategoricalDtype) and not column.hasnans:
+        # Each category once, not each row.
+        return np.asarray(column.cat.categories, np.str_)[column.cat.codes.to_numpy()]
     return column.astype(str).to_numpy().astype(np.str_)
 
 
@@ -396,8 +421,8 @@ def event_log_of(
     return EventLog(
         device=device.name,
         rows=rows,
-        kind=_texts(events["kind"])[rows],
-        code=_texts(events["code"])[rows],
+        kind=_texts(events["kind"].iloc[rows]),
+        code=_texts(events["code"].iloc[rows]),
         flow=column("flow"),
         value=column("value"),
         slot=column("slot"),

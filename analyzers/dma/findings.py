@@ -39,7 +39,7 @@ from freezeframe.analyzers.contract import Evidence, Finding, Ground, Row
 from freezeframe.analyzers.dma.interrupts import Interrupts, LogRow, Lost, interrupts_in_log
 from freezeframe.analyzers.evidence import amount, cause_evidence, verdict_text
 from freezeframe.analyzers.facts import Facts
-from freezeframe.analyzers.streams import EventLog, Packet, Stream, header_fields
+from freezeframe.analyzers.streams import EventLog, Packet, Stream
 from freezeframe.analyzers.view import CaptureView
 from freezeframe.capture.card.roles import EVENT_LOG
 from freezeframe.capture.registers.layouts import (
@@ -291,7 +291,7 @@ def _is_message(packet: Packet) -> bool:
     return (
         packet.header_ok is True
         and packet.length is not None
-        and header_fields(packet.header or 0)["type"] == PacketType.RDMA_WRITE
+        and packet.type == PacketType.RDMA_WRITE
         and packet.address is not None
     )
 
