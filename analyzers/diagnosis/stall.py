@@ -382,9 +382,35 @@ def _receiver_was_slow(facts: Facts, account: FlowAccount, cause_ps: int | None)
         resumed = account.sent_credits.t_ps > cause_ps - flight
         if resumed.any():
             return start + "freed nothing for that long; its next credits are in the log: healthy."
-        if _freed_later(facts, account, cause_ps - flight):
+        if _all_told(facts, account, cause_ps, cause_ps - flight) or _freed_later(
+            facts, account, cause_ps - flight
+        ):
             return f"{start}freed nothing for that long, and all of it before the freeze: healthy."
     return None
+
+
+def _all_told(facts: Facts, account: FlowAccount, cause_ps: int, due_ps: int) -> bool:
+    """Return whether the sender had been told by then of all that had left the receiver's FIFO a flight before.
+
+    Whatever became of the wait later: what the receiver had freed by its freeze, less what left its FIFO since. Some
+    must have left since, or the sender waits for words that the receiver never had.
+    """
+    tap = facts.view.roles.rx.exit
+    stream, doubt = facts.view.stream(account.receiver, tap), doubt_ps(facts, account)
+    taken, modulus = account.taken_credits, account.modulus
+    told = taken.freed[taken.t_ps <= cause_ps]
+    if stream is None or doubt is None or account.freed is None or not modulus or not len(told):
+        return False
+    if not len(stream) or stream.breaks or bool((stream.t_unc_ps < 0).any()):
+        return False
+    if int(stream.t_ps[0]) > due_ps or any(
+        packet.header_ok is not True and int(stream.t_ps[packet.end - 1]) > due_ps
+        for packet in stream.packets
+    ):
+        return False  # it does not reach back, or holds words whose flow is not sure
+    later = int((left_ps(stream, account.flow) > due_ps + doubt).sum())
+    more = (account.freed - later - int(told[-1])) % modulus
+    return later > 0 and (more == 0 or more > modulus // 2)
 
 
 def _freed_later(facts: Facts, account: FlowAccount, due_ps: int) -> bool:

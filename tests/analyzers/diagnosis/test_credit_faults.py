@@ -196,6 +196,23 @@ def test_words_that_the_receiver_let_go_only_after_the_sender_had_frozen_were_no
     assert ("freed nothing for that long" in " ".join(result.notes)) is healthy
 
 
+@pytest.mark.parametrize(("lag_us", "healthy"), [(500, True), (1, False)])
+def test_a_wait_is_the_receivers_where_the_sender_was_told_of_all_that_had_left_whatever_came_after(
+    explained: Explain, lag_us: int, healthy: bool
+) -> None:
+    pair = Pair(post_ps=400 * US, causes=STALL)
+    for _ in range(10):
+        pair.send(flow=2, length=10)  # 13 words each
+    pair.crossings[-1].lag_ps = lag_us * US
+    pair.credit(T0, 117, flow=2)
+    pair.event("A", T0 + 5 * US, "PRESSURE", "begin", 0, 2)
+    pair.set("A", "frozen.stalled_flows", value=0)  # it went on after its log had closed
+    books = {"sent": 130, "credited": 120, "limit": 1024}
+    pair.account("A", 2, **books, received=130, freed=130, reported=130)
+    pair.cause_cycle["A"] = (T0 + 300 * US) // BUS_PS
+    assert (explained(pair).findings == []) is healthy
+
+
 def test_a_host_that_stopped_receiving_is_healthy(explained: Explain) -> None:
     pair = waiting(9, 9, freed=576, reported=576)
     pair.set("B", "frozen.rx_level", value=1024)
