@@ -25,6 +25,7 @@ from freezeframe.analyzers.contract import Evidence, Finding, Ground, Row
 from freezeframe.analyzers.credits.ledger import FlowAccount
 from freezeframe.analyzers.diagnosis.overflow import (
     Sending,
+    before_wrap,
     overflow_evidence,
     overpaid,
     sender_rows,
@@ -233,7 +234,9 @@ def _excess(facts: Facts, sending: Sending, *, trusted: bool) -> int | None:
     if overpaid(facts, account):
         return None
     excesses = [start.outstanding - limit for start in sending.beyond_flat] if trusted else []
-    if sending.beyond_wrap:
+    if (before := before_wrap(account)) is not None and before > limit:
+        excesses.append(before - limit)
+    elif sending.beyond_wrap:
         # A sender that compares raw counts is right outside the wrap, so that a start there is not its own.
         exact = sending.history is not None and sending.history.exact
         return max(excesses) if excesses and exact else None

@@ -125,6 +125,18 @@ def _longest_words(facts: Facts, account: FlowAccount) -> int:
     )
 
 
+def before_wrap(account: FlowAccount) -> int | None:
+    """Return how many words a sender had outstanding, at least, when its count of them wrapped; None where it has not.
+
+    It may have been credited more since, and less than half of the counters' range is outstanding.
+    """
+    if not account.sent_has_wrapped or not account.modulus or account.credited is None:
+        return None
+    if account.outstanding is None or account.outstanding > account.modulus // 2:
+        return None
+    return account.modulus - account.credited
+
+
 def overpaid(facts: Facts, account: FlowAccount) -> bool:
     """Tell whether the receiver's credits free more than its FIFO holds at once, or than was ever sent.
 
@@ -362,6 +374,8 @@ def _from_bank(facts: Facts, sending: Sending) -> Finding | None:
     if words_sent is None or words_sent < modulus:
         return None
     across, bound = account.sent_has_wrapped, sending.constant_below
+    if (before := before_wrap(account)) is not None and before > limit:
+        return None
     ground = Ground.ELIMINATED
     if not across or bound is None or outstanding - limit < bound:
         # A constant excess could be as large, but would hardly show for the first time just where the counts wrap.

@@ -450,6 +450,16 @@ def test_a_lump_beyond_the_limit_is_a_wrong_count_of_freed_words_not_coarse_cred
     assert "credit-too-coarse" not in found
 
 
+def test_more_outstanding_than_allowed_before_the_count_wrapped_is_no_wrap_that_was_not_handled(
+    tmp_path: Path,
+) -> None:
+    """At the freeze 44 words were sent after a wrap at 8,192, and 4,610 credited: 3,582 were outstanding at it."""
+    take(Job(1, "credit-too-optimistic", "medium", 43, -1), tmp_path)
+    finding = explain(tmp_path / "run.ff").findings[0]
+    assert (finding.diagnosis, finding.device) == ("credit-too-optimistic", "A")
+    assert "A had 3582 words of flow 0 outstanding where 1024 are allowed" in finding.text
+
+
 def test_a_refused_credit_is_not_one_that_was_taken_and_of_several_flows_it_is_of_none(
     explained: Explain,
 ) -> None:
