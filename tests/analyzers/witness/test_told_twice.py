@@ -117,6 +117,17 @@ def test_underflows_that_a_whole_log_has_not(explained: Explain) -> None:
     suspected(explained, pair, "B", "0 underflows of lane 1. Were bit 5 of it another")
 
 
+def test_underflows_of_both_lanes_that_a_whole_log_has_not_came_after_it_had_closed(
+    explained: Explain,
+) -> None:
+    pair, _ = quiet()
+    pair.event("B", 51_000_000, "LINK", "idle_inserted")
+    for lane in (0, 1):
+        pair.set("B", "frozen.lane.underflows", lane, value=5)
+    pair.set("B", "memory.lost", 4, value=0)
+    assert explained(pair).findings == []
+
+
 def count_words(pair: Pair) -> None:
     """Count in B what its memory of rx_enq was offered, and no word behind its end."""
     words = sum(len(each.rx_enq) for each in pair.crossings if each.sender == "A")
