@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 
 from freezeframe.analyzers.contract import Evidence, Row
 from freezeframe.analyzers.facts import Facts
@@ -10,8 +11,12 @@ from freezeframe.analyzers.streams import Packet, Stream
 from freezeframe.analyzers.taps.align import Edit, Op
 from freezeframe.analyzers.taps.tap_diff import PacketPair, SegmentDiff
 from freezeframe.analyzers.view import CaptureView
+from freezeframe.capture.count_text import plural
 
 _AROUND = 2  # words shown on either side of the one in question
+
+amount = partial(plural, thousands="")
+"""Counts in the sentences of findings are written as the registers and memories that they quote."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,11 +25,6 @@ class Place:
 
     flow: int | None
     packet: int | None
-
-
-def amount(count: int, noun: str) -> str:
-    """Return ``1 word`` or ``2 words`` for a noun that forms its plural with s."""
-    return f"{count} {noun}" + ("" if count == 1 else "s")
 
 
 def tap_after(view: CaptureView, sender: str, receiver: str, stretch: int) -> tuple[str, str]:

@@ -26,11 +26,6 @@ def confidence_digits(confidence: float) -> str:
     return f"{math.floor(100 * confidence) / 100:.2f}"
 
 
-def plural(count: int, one: str, many: str | None = None) -> str:
-    """Return ``1 word`` or ``2 words``."""
-    return f"{count:,} {one if count == 1 else many or one + 's'}"
-
-
 def shell_word(text: str) -> str:
     r"""Return text as one word for a POSIX shell; with control characters as ``$'\x1b'`` of bash."""
     if text.isprintable():

@@ -102,7 +102,8 @@ def enc28j60_texts(row: Mapping[str, Any]) -> Texts:
         where = "" if row["pointer"] < 0 else f" at {row['pointer']:#06x}"
         what = f"{row['length_B']} B{where}"
     normal = f"{op} {what}{value}".strip()
-    bank = f", bank {row['bank']}" if 0 <= row["address"] < COMMON_FROM else ""
+    banked = row["bank"] >= 0 and 0 <= row["address"] < COMMON_FROM
+    bank = f", bank {row['bank']}" if banked else ""
     long = f"{_NAMES.get(op, 'unknown')} {what}{value}{bank}".strip()
     return Texts(op, normal, long)
 

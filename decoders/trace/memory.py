@@ -13,6 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from freezeframe.capture.card.roles import EVENT_LOG, Roles
+from freezeframe.capture.count_text import plural
 from freezeframe.capture.folder import DeviceCapture, Gap, MemoryImage
 from freezeframe.capture.registers.layouts import LOSS_LOST_MASK, Kind
 from freezeframe.capture.timebase import UNKNOWN_PS, TimeBase
@@ -246,7 +247,7 @@ class _Notes:
 
 def _check_gaps(reading: Reading, notes: _Notes) -> None:
     for gap in reading.skipped:
-        text = f"{_records(gap.count)} from this slot on could not be read: {gap.reason}"
+        text = f"{plural(gap.count, 'record', thousands='')} from this slot on could not be read: {gap.reason}"
         notes.problem(ProblemCode.NOT_READ, gap.first_slot, gap.count, text)
         # Where nothing newer was read the row stands at the newest record that was.
         record = min(gap.record, len(reading) - 1)
@@ -261,17 +262,18 @@ def _check_kinds(reading: Reading, notes: _Notes) -> None:
     for number in np.unique(kind[~allowed[kind]]).tolist():
         rows = np.flatnonzero(kind == number)
         if number in _RESERVED:
-            text = f"{_records(len(rows))} of the reserved kind {number}, from this slot on"
+            text = f"{plural(len(rows), 'record', thousands='')} of the reserved kind {number}, from this slot on"
             notes.records(ProblemCode.RESERVED_KIND, rows, number, text)
         else:
             text = (
-                f"{_records(len(rows))} of kind {_KIND_NAMES[number]}, which this memory never "
+                f"{plural(len(rows), 'record', thousands='')} of kind {_KIND_NAMES[number]}, which this memory never "
                 "holds, from this slot on"
             )
             notes.records(ProblemCode.MISPLACED_KIND, rows, number, text)
     if not reading.is_log:
         rows = np.flatnonzero(reading.columns.dt == 0)
-        text = f"{_records(len(rows))} with dt 0, from this slot on; a tap stores one word a cycle"
+        many = plural(len(rows), "record", thousands="")
+        text = f"{many} with dt 0, from this slot on; a tap stores one word a cycle"
         notes.records(ProblemCode.ZERO_DT, rows, 0, text)
 
 
@@ -327,10 +329,6 @@ def _check_undated(reading: Reading, notes: _Notes) -> None:
         count, slack = end - start, int(reading.dated.slack[start])
         known = f"known to {slack} cycles" if slack >= 0 else "not known"
         slot = int(reading.slot[start])
-        text = f"{_records(count)} from this slot on without a TIME to date them: {known}"
+        text = f"{plural(count, 'record', thousands='')} from this slot on without a TIME to date them: {known}"
         notes.problem(ProblemCode.UNDATED, slot, count, text)
         notes.marks.append(Mark(ProblemCode.UNDATED, start, slot, count))
-
-
-def _records(count: int) -> str:
-    return f"{count} record" + ("" if count == 1 else "s")

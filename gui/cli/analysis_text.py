@@ -9,10 +9,11 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 
 from freezeframe.analyzers.analysis import AnalysisResult, Figure, Intervals, Series
+from freezeframe.capture.count_text import plural
 from freezeframe.capture.time_text import format_ps
 from freezeframe.gui.cli.output import count_text, table, text_width
 from freezeframe.gui.figure_text import figure_text
-from freezeframe.gui.text import plural, printable
+from freezeframe.gui.text import printable
 
 _BARS = "▁▂▃▄▅▆▇█"
 _SPARK = 48  # characters of a series

@@ -8,9 +8,9 @@ from typing import Annotated, Literal
 
 import typer
 
+from freezeframe.capture.count_text import plural
 from freezeframe.capture.errors import InputError
 from freezeframe.gui.cli.options import DeviceOption, LogOption, TargetArgument, option
-from freezeframe.gui.text import plural
 
 _Damage = Literal["none", "header", "payload", "length"]
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
+from freezeframe.capture.count_text import plural
 from freezeframe.capture.counters.monitor import Monitor, Watched
 from freezeframe.gui.dashboard.lines import Line
 from freezeframe.gui.dashboard.numbers import age_text, rate_cell
 from freezeframe.gui.dashboard.palette import ALARM, FAINT, PLAIN, SELECTED, WARN
-from freezeframe.gui.text import plural
 
 if TYPE_CHECKING:
     from freezeframe.capture.recorder.state import (

@@ -84,7 +84,7 @@ class Inspection:
 
 _MAYBE = frozenset(
     ("flow", "seq", "length", "flags", "dest", "packets_row", "packet", "events_row", "word",
-     "row", "other_row", "other_seq")
+     "row", "other_row", "other_seq", "bank", "pointer")
 )  # fmt: skip
 """Columns in which -1 says that the value is not known, or that there is none."""
 

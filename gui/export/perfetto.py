@@ -18,6 +18,7 @@ from typing import Any, BinaryIO
 import numpy as np
 import pyarrow as pa
 
+from freezeframe.capture.count_text import plural
 from freezeframe.capture.errors import InputError
 from freezeframe.capture.files.edges import Edges
 from freezeframe.gui.export.material import Material, Wrote, different, to_ns
@@ -29,7 +30,6 @@ from freezeframe.gui.export.protobuf import (
     uint_field,
 )
 from freezeframe.gui.export.signals import Signals
-from freezeframe.gui.text import plural
 from freezeframe.gui.tracks.decoded import table_tracks
 from freezeframe.gui.tracks.lanes import split_lanes
 from freezeframe.gui.tracks.said import is_wrong

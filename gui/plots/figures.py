@@ -11,13 +11,13 @@ from dataclasses import dataclass
 
 from freezeframe.analyzers.analysis import AnalysisResult, Series
 from freezeframe.analyzers.coverage import of_series
+from freezeframe.capture.count_text import plural
 from freezeframe.capture.time_text import format_ps
 from freezeframe.decoders.trace.coverage import Coverage, Coverages
 from freezeframe.gui.plots.chart import MOST_LINES, chart_sheet
 from freezeframe.gui.plots.svg import Shape, Svg, escape
 from freezeframe.gui.plots.timeline import HATCHED, can_move, legend_of_lanes, timeline_sheet
 from freezeframe.gui.plots.track_lanes import lanes_of
-from freezeframe.gui.text import plural
 from freezeframe.gui.tracks.analysis import intervals_tracks
 from freezeframe.gui.tracks.lanes import split_lanes
 from freezeframe.gui.tracks.said import one_swatch_each

@@ -13,9 +13,9 @@ from freezeframe.analyzers.contract import Finding
 from freezeframe.analyzers.credits.ledger import FlowAccount, account_of
 from freezeframe.analyzers.view import CaptureView
 from freezeframe.capture.card.tables import Stretch
+from freezeframe.capture.count_text import plural
 from freezeframe.gui.plots.card_path import Part, Tap, Way, path_sheet
 from freezeframe.gui.plots.figures import Drawing
-from freezeframe.gui.text import plural
 
 _UNSEEN = "this end is not in the capture"
 _CREDITS = ("credit-lost", "credit-corrupted", "credit-too-coarse")

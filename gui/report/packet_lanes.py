@@ -9,6 +9,7 @@ from freezeframe.analyzers.packets.activity import Activity, Side
 from freezeframe.analyzers.packets.names import connection_title, ends_of, sides_of
 from freezeframe.analyzers.packets.reduced import Reduced
 from freezeframe.analyzers.packets.survey import SeenConnection, Survey
+from freezeframe.capture.count_text import plural
 from freezeframe.capture.time_text import format_ps
 from freezeframe.decoders.iwarp.words import iwarp_texts
 from freezeframe.decoders.net.tcp import tcp_texts
@@ -17,7 +18,6 @@ from freezeframe.gui.plots.figures import Drawing
 from freezeframe.gui.plots.marks import Mark
 from freezeframe.gui.plots.time_lines import timeline_drawing
 from freezeframe.gui.plots.timeline import Bar, Lane, Tick
-from freezeframe.gui.text import plural
 
 MOST_ROWS = 400
 """Of a lane, one by one; so many stretches are still wider than a pixel."""

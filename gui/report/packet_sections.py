@@ -12,12 +12,12 @@ from freezeframe.analyzers.packets.latencies import ALL
 from freezeframe.analyzers.packets.names import ends_of, roles_of
 from freezeframe.analyzers.packets.reduced import Nearest
 from freezeframe.analyzers.packets.survey import WAYS, SeenConnection, Survey
+from freezeframe.capture.count_text import plural
 from freezeframe.capture.packets.block import LINKTYPES
 from freezeframe.capture.time_text import format_ps
 from freezeframe.decoders.iwarp.words import iwarp_texts
 from freezeframe.gui.report.html import Html, element, join, table
 from freezeframe.gui.report.page_parts import fact_list
-from freezeframe.gui.text import plural
 
 _FINDINGS = 50
 _CONNECTIONS = 100

@@ -13,10 +13,10 @@ import numpy as np
 import pandas as pd
 
 from freezeframe.analyzers.contract import Evidence, Finding
+from freezeframe.capture.count_text import plural
 from freezeframe.capture.time_text import format_ps
 from freezeframe.decoders.trace.decode import Trace
 from freezeframe.gui.moments import Freeze
-from freezeframe.gui.text import plural
 from freezeframe.gui.tracks.recording import VERDICTS
 
 MOST_STEPS = 9

@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from importlib.metadata import version
 from pathlib import Path
 
+from freezeframe.capture.count_text import plural
 from freezeframe.capture.custody.guard_log import read_log
 from freezeframe.capture.errors import InputError
 from freezeframe.capture.folder.damage import lines_of
@@ -22,7 +23,7 @@ from freezeframe.gui.cli.output import count_text, emit_json
 from freezeframe.gui.cli.reading import refuse_missing
 from freezeframe.gui.places import refuse_evidence, refuse_taken, write_whole
 from freezeframe.gui.report.write import report_capture
-from freezeframe.gui.text import folder_name, plural, printable
+from freezeframe.gui.text import folder_name, printable
 
 _LOG = "guard.log"  # of the guard that caught it
 _LIBRARIES = ("numpy", "numba", "pandas", "pyarrow")

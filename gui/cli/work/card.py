@@ -20,10 +20,11 @@ from freezeframe.capture.card.elaborated import (
 from freezeframe.capture.card.reading import parse_card, read_card
 from freezeframe.capture.card.shipped import card_schema, shipped_cards
 from freezeframe.capture.card.tables import States
+from freezeframe.capture.count_text import plural
 from freezeframe.capture.errors import InputError
 from freezeframe.gui.cli.output import emit_json, table
 from freezeframe.gui.places import refuse_taken, write_whole
-from freezeframe.gui.text import plural, printable
+from freezeframe.gui.text import printable
 
 # The largest FPGAs of 2026 have less than 1 Gbit on the chip, block RAM and UltraRAM together: 29,127 of 36 Kbit.
 _MOST_BLOCK_RAMS = (1 << 30) // (BLOCK_RAM_RECORDS * RECORD_BITS)

@@ -10,6 +10,7 @@ from freezeframe.analyzers.card.beside import laws_of
 from freezeframe.analyzers.card.explain import CardExplanation, explain_card
 from freezeframe.analyzers.card.laws import LawVerdict
 from freezeframe.analyzers.card.view import CardsView
+from freezeframe.capture.count_text import plural
 from freezeframe.capture.folder.card_content import CardCapture
 from freezeframe.capture.folder.card_folder import CardFolder
 from freezeframe.capture.folder.history import history_lines
@@ -24,7 +25,7 @@ from freezeframe.gui.cli.work.events import print_json, print_text
 from freezeframe.gui.cli.work.reading import refuse_on_recording
 from freezeframe.gui.cli.work.save_tables import save_all
 from freezeframe.gui.export.place import check_output
-from freezeframe.gui.text import folder_name, plural, printable
+from freezeframe.gui.text import folder_name, printable
 
 
 def show_card_explanation(folder: CardFolder, devices: Sequence[str] | None, *, json: bool) -> bool:

@@ -9,9 +9,10 @@ from typing import Any
 from freezeframe.analyzers.conservation.analysis_code import Checked, check_laws
 from freezeframe.analyzers.view import CaptureView
 from freezeframe.capture.code import code
+from freezeframe.capture.count_text import plural
 from freezeframe.gui.cli.output import emit_json, table
 from freezeframe.gui.cli.work.captures import card_folder, opened
-from freezeframe.gui.text import folder_name, plural, printable
+from freezeframe.gui.text import folder_name, printable
 
 # Cards described by a file: not loaded for a capture of the built-in one.
 _show_card_laws = code("freezeframe.gui.cli.work.card_capture:show_card_laws")

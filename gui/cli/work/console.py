@@ -13,6 +13,7 @@ import serial
 
 from freezeframe.capture.console.dump import Dump, DumpReader
 from freezeframe.capture.console.lines import Damaged, Line, LineSplitter, parse
+from freezeframe.capture.count_text import plural
 from freezeframe.capture.counters.recording import LINES, Recording
 from freezeframe.capture.durable import check_place
 from freezeframe.capture.errors import InputError, TargetError
@@ -23,7 +24,7 @@ from freezeframe.capture.folder.history import unknown_history
 from freezeframe.capture.folder.manifest import MANIFEST
 from freezeframe.gui.cli.output import progress_bar
 from freezeframe.gui.places import refuse_evidence
-from freezeframe.gui.text import plural, printable, shell_path
+from freezeframe.gui.text import printable, shell_path
 
 _BAUD = 115200
 _AT_ONCE_B = 4096

@@ -8,6 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from freezeframe.capture.code import code
+from freezeframe.capture.count_text import plural
 from freezeframe.capture.files.choice import SourceChoice
 from freezeframe.capture.files.open import is_samples
 from freezeframe.capture.files.source import ReadSettings
@@ -30,7 +31,7 @@ from freezeframe.gui.cli.work.reading import (
     source_choice,
 )
 from freezeframe.gui.cli.work.save_tables import check_place, save_all
-from freezeframe.gui.text import plural, printable
+from freezeframe.gui.text import printable
 
 _STILL_CHANNELS = code("freezeframe.decoders.guess.still:still_channels")  # only where nothing came
 

@@ -11,12 +11,13 @@ from typing import Any
 import numpy as np
 import pyarrow.types as kinds
 
+from freezeframe.capture.count_text import plural
 from freezeframe.capture.time_text import times_like
 from freezeframe.decoders.blame import texts_of
 from freezeframe.decoders.columns import is_in_samples, numbers
 from freezeframe.decoders.registry import Registry
 from freezeframe.decoders.run import Decoded
-from freezeframe.gui.text import plural, printable
+from freezeframe.gui.text import printable
 
 _LINES_AT_ONCE = 256  # a call for each line takes a fifth of the time
 _ROWS = json.JSONEncoder(default=bytes.hex)  # JSON has no bytes: hex, as in CSV

@@ -12,6 +12,7 @@ from pathlib import Path
 from threading import Event
 from typing import Any
 
+from freezeframe.capture.count_text import plural
 from freezeframe.capture.counters.alarms import Alarm
 from freezeframe.capture.custody.guard_log import GuardLog
 from freezeframe.capture.custody.host_rules import Rule, parse_rule, refuse_unknown
@@ -26,7 +27,7 @@ from freezeframe.gui.cli.work.night_watch import NightWatch, summary
 from freezeframe.gui.cli.work.pull import refuse_recording, split_host_trace
 from freezeframe.gui.cli.work.sources import check_period, opened_readers
 from freezeframe.gui.places import refuse_evidence
-from freezeframe.gui.text import plural, printable
+from freezeframe.gui.text import printable
 
 _TRACE_B = 16 << 20  # of the end of a trace that grows for weeks
 

@@ -6,13 +6,14 @@ from pathlib import Path
 
 import pyarrow as pa
 
+from freezeframe.capture.count_text import plural
 from freezeframe.capture.errors import InputError
 from freezeframe.decoders.host.table import events_alone
 from freezeframe.decoders.run import Decoded
 from freezeframe.gui.cli.work.events import print_json, print_text
 from freezeframe.gui.cli.work.reading import print_notes
 from freezeframe.gui.cli.work.save_tables import save_all
-from freezeframe.gui.text import plural, printable
+from freezeframe.gui.text import printable
 
 
 def show_host_trace(file: Path, output: Path | None, *, force: bool, json: bool) -> None:

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from fractions import Fraction
 from pathlib import Path
 
+from freezeframe.capture.count_text import plural
 from freezeframe.capture.errors import InputError
 from freezeframe.capture.files.importer import Imported, ImportFile, import_captures
 from freezeframe.capture.files.merge import Alignment
@@ -17,7 +18,7 @@ from freezeframe.gui.cli.output import count_text, emit_json, progress_bar
 from freezeframe.gui.cli.reading import Reading
 from freezeframe.gui.cli.work.reading import print_notes, samplerate_hz, source_choice
 from freezeframe.gui.places import refuse_evidence
-from freezeframe.gui.text import plural, printable
+from freezeframe.gui.text import printable
 
 
 def import_files(

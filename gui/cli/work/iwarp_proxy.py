@@ -8,6 +8,7 @@ import threading
 from collections.abc import Sequence
 from typing import Any
 
+from freezeframe.capture.count_text import plural
 from freezeframe.capture.errors import InputError
 from freezeframe.capture.listen import listen_address
 from freezeframe.emulator.iwarp.errors import PeerSilentError
@@ -15,7 +16,7 @@ from freezeframe.emulator.iwarp.faults import FAULTS, Order
 from freezeframe.emulator.iwarp.relay import Relay
 from freezeframe.emulator.iwarp.verbs import Listener
 from freezeframe.gui.cli.work.iwarp_peer import orders_of, struck_text
-from freezeframe.gui.text import plural, printable
+from freezeframe.gui.text import printable
 
 _LOOK_S = 0.5
 

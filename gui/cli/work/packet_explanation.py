@@ -5,12 +5,13 @@ from __future__ import annotations
 from pathlib import Path
 
 from freezeframe.analyzers.iwarp.explain import PacketExplanation, PacketFinding, explain_packets
+from freezeframe.capture.count_text import plural
 from freezeframe.capture.packets.recognise import is_live
 from freezeframe.capture.time_text import format_ps
 from freezeframe.gui.cli.compiling import compile_notice
 from freezeframe.gui.cli.explanation_text import bulleted, printable_lines
 from freezeframe.gui.cli.output import emit_json, progress_bar
-from freezeframe.gui.text import plural, printable
+from freezeframe.gui.text import printable
 
 _SHOWN = 20
 _SHOWN_LATER = 5

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 
+from freezeframe.capture.count_text import plural
 from freezeframe.capture.errors import InputError
 from freezeframe.capture.packets.recognise import is_live
 from freezeframe.capture.packets.source import open_source
@@ -19,7 +20,7 @@ from freezeframe.gui.cli.output import emit_json, progress_bar
 from freezeframe.gui.cli.reading import Reading
 from freezeframe.gui.cli.work.packets import refuse_options
 from freezeframe.gui.cli.work.reading import print_notes
-from freezeframe.gui.text import plural, printable
+from freezeframe.gui.text import printable
 
 
 def show_packets(

@@ -12,6 +12,7 @@ from tempfile import TemporaryFile
 from typing import IO, Any, Protocol
 
 from freezeframe.capture.code import code
+from freezeframe.capture.count_text import plural
 from freezeframe.capture.errors import InputError
 from freezeframe.capture.packets.block import PacketBlock
 from freezeframe.capture.packets.recognise import is_live
@@ -30,7 +31,7 @@ from freezeframe.gui.cli.work.events import json_row, names_in, print_rows, rows
 from freezeframe.gui.cli.work.reading import print_notes
 from freezeframe.gui.cli.work.save_tables import check_place, places_of
 from freezeframe.gui.export.place import check_output, new_files
-from freezeframe.gui.text import plural, printable
+from freezeframe.gui.text import printable
 
 _TableWriter = code("freezeframe.capture.parquet:TableWriter")  # what only prints needs no Parquet
 _joined = code("freezeframe.capture.parquet:joined")

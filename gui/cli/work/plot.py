@@ -16,6 +16,7 @@ from freezeframe.analyzers.explain import explain
 from freezeframe.analyzers.registry import load_analyses
 from freezeframe.analyzers.throughput.analysis import THROUGHPUT
 from freezeframe.analyzers.view import CaptureView
+from freezeframe.capture.count_text import plural
 from freezeframe.capture.errors import InputError
 from freezeframe.capture.folder import CaptureFolder
 from freezeframe.capture.folder.card_folder import CardFolder
@@ -28,7 +29,7 @@ from freezeframe.gui.plots.figures import Drawing, drawings, extent
 from freezeframe.gui.plots.picture import picture_png, picture_svg
 from freezeframe.gui.plots.proof import card_finding_drawings, finding_drawings, shows_rate
 from freezeframe.gui.plots.time_lines import timeline_drawings
-from freezeframe.gui.text import folder_title, plural, printable
+from freezeframe.gui.text import folder_title, printable
 
 _TIME_LINE = "time-line"
 _FINDING = "finding"

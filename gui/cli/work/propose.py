@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from freezeframe.capture.count_text import plural
 from freezeframe.capture.errors import InputError
 from freezeframe.capture.files.open import is_samples
 from freezeframe.capture.files.source import ReadSettings
@@ -24,7 +25,7 @@ from freezeframe.gui.cli.work.reading import (
     samplerate_hz,
     source_choice,
 )
-from freezeframe.gui.text import plural, printable
+from freezeframe.gui.text import printable
 
 _MOST_LINES = 16
 

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
+from freezeframe.capture.count_text import plural
 from freezeframe.capture.errors import FreezeframeError, InputError
 from freezeframe.capture.files.open import find_format
 from freezeframe.capture.files.source import ReadSettings
@@ -18,7 +19,7 @@ from freezeframe.gui.cli.output import emit_json, progress_bar, table
 from freezeframe.gui.cli.reading import Reading
 from freezeframe.gui.cli.work.propose import evidence_line, proposal_document
 from freezeframe.gui.cli.work.reading import samplerate_hz, source_choice
-from freezeframe.gui.text import plural, printable
+from freezeframe.gui.text import printable
 
 
 def propose_many(

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from freezeframe.capture.card.device import open_any, split_card
+from freezeframe.capture.count_text import plural
 from freezeframe.capture.errors import InputError, RecorderStateError, TargetError
 from freezeframe.capture.folder import HostTrace
 from freezeframe.capture.recorder.case import SameTime, pull_case
@@ -21,7 +22,7 @@ from freezeframe.decoders.host.lines import read_lines
 from freezeframe.gui.cli.output import count_text, emit_json, progress_bar
 from freezeframe.gui.cli.work.session import open_logged
 from freezeframe.gui.places import refuse_evidence
-from freezeframe.gui.text import plural, printable, shell_path, shell_word
+from freezeframe.gui.text import printable, shell_path, shell_word
 
 
 def pull_targets(

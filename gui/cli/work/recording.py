@@ -16,6 +16,7 @@ import pyarrow as pa
 import pyarrow.csv
 
 from freezeframe.analyzers.analysis import AnalysisResult, Series
+from freezeframe.capture.count_text import plural
 from freezeframe.capture.counters.recorded import Event, Recorded
 from freezeframe.capture.errors import InputError
 from freezeframe.capture.parquet import write_batches
@@ -24,7 +25,7 @@ from freezeframe.gui.export.safe_csv import safe_column
 from freezeframe.gui.places import refuse_evidence, refuse_taken, write_whole
 from freezeframe.gui.plots.figures import drawings
 from freezeframe.gui.plots.picture import picture_png, picture_svg
-from freezeframe.gui.text import plural, printable
+from freezeframe.gui.text import printable
 
 _PS_PER_S = 10**12
 _SHOWN = 40

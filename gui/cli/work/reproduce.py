@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from freezeframe.capture.count_text import plural
 from freezeframe.capture.errors import FreezeframeError, InputError
 from freezeframe.gui.cli.compiling import compile_notice
 from freezeframe.gui.cli.output import emit_json, progress_bar, table
@@ -37,7 +38,7 @@ from freezeframe.gui.cli.work.reproduction_stages import (
     tally,
 )
 from freezeframe.gui.places import is_capture, refuse_evidence
-from freezeframe.gui.text import plural, printable
+from freezeframe.gui.text import printable
 
 _STAGES = {"sci": sci.ROWS, "end": end.ROWS, "acenic": acenic.ROWS}
 _FREE = {"sci": sci.FREE, "end": end.FREE, "acenic": acenic.FREE}

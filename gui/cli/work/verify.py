@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
+from freezeframe.capture.count_text import plural
 from freezeframe.capture.errors import CaptureFormatError, InputError
 from freezeframe.capture.folder.damage import lines_of
 from freezeframe.capture.folder.manifest import MANIFEST, MANIFEST_COPY
@@ -15,7 +16,7 @@ from freezeframe.capture.journal import SUFFIX as RECORDING
 from freezeframe.capture.journal import Frame, is_journal, read, segments
 from freezeframe.gui.cli.output import count_text, emit_json
 from freezeframe.gui.cli.reading import refuse_missing
-from freezeframe.gui.text import plural, printable
+from freezeframe.gui.text import printable
 
 
 def verify(evidence: Sequence[Path], *, json: bool) -> bool:

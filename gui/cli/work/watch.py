@@ -10,6 +10,7 @@ from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
 
+from freezeframe.capture.count_text import plural
 from freezeframe.capture.counters.alarms import parse_alarm
 from freezeframe.capture.counters.monitor import Monitor
 from freezeframe.capture.counters.recording import Recording
@@ -18,7 +19,7 @@ from freezeframe.capture.errors import InputError
 from freezeframe.gui.cli.work.sources import check_period, opened_readers
 from freezeframe.gui.dashboard.app import Dashboard, DashboardOptions
 from freezeframe.gui.places import refuse_evidence
-from freezeframe.gui.text import plural, printable
+from freezeframe.gui.text import printable
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,6 +11,7 @@ import pandas as pd
 from PyQt6.QtCore import QItemSelectionModel, QModelIndex, QTimer, pyqtSignal
 from PyQt6.QtWidgets import QComboBox, QWidget
 
+from freezeframe.capture.count_text import plural
 from freezeframe.decoders.query import ExpressionError, matching, parse
 from freezeframe.gui.desktop.panels.columns import ColumnControl
 from freezeframe.gui.desktop.panels.table_model import FrameModel, heading
@@ -27,7 +28,7 @@ from freezeframe.gui.desktop.widgets import (
     table_view,
 )
 from freezeframe.gui.desktop.workers import Job, Jobs, delayed
-from freezeframe.gui.text import plural, printable
+from freezeframe.gui.text import printable
 
 Bools = npt.NDArray[np.bool_]
 

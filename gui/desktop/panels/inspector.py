@@ -6,6 +6,7 @@ from PyQt6.QtCore import Qt, pyqtSignal
 from PyQt6.QtGui import QFontDatabase
 from PyQt6.QtWidgets import QScrollArea, QTreeWidgetItem, QWidget
 
+from freezeframe.capture.count_text import plural
 from freezeframe.capture.time_text import format_ps
 from freezeframe.gui.desktop.inspection import Field, InspectedWord, Inspection
 from freezeframe.gui.desktop.widgets import (
@@ -17,7 +18,7 @@ from freezeframe.gui.desktop.widgets import (
     plain_label,
     tree,
 )
-from freezeframe.gui.text import plural, printable
+from freezeframe.gui.text import printable
 
 _WORD = Qt.ItemDataRole.UserRole
 _BAR_PX = 14  # of the bar below the bits

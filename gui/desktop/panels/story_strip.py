@@ -9,10 +9,11 @@ from PyQt6.QtCore import Qt, pyqtSignal
 from PyQt6.QtGui import QResizeEvent
 from PyQt6.QtWidgets import QHBoxLayout, QSizePolicy, QToolButton, QWidget
 
+from freezeframe.capture.count_text import plural
 from freezeframe.capture.time_text import format_ps
 from freezeframe.gui.desktop.widgets import named, plain_label
 from freezeframe.gui.palette import THEMES, ThemeName, hexadecimal
-from freezeframe.gui.text import plural, printable
+from freezeframe.gui.text import printable
 from freezeframe.gui.tracks.story import MOST_STEPS, Step
 
 

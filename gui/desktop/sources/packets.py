@@ -18,6 +18,7 @@ from freezeframe.analyzers.packets.rates import Rates
 from freezeframe.analyzers.packets.reduced import Stretches
 from freezeframe.analyzers.packets.survey import SeenConnection, Survey, survey_packets
 from freezeframe.analyzers.wall_clock import WallClock
+from freezeframe.capture.count_text import plural
 from freezeframe.capture.packets.source import packet_blocks
 from freezeframe.capture.time_text import format_ps
 from freezeframe.decoders.iwarp.iwarp import IWARP
@@ -29,7 +30,7 @@ from freezeframe.decoders.net.tcp_streams import TcpStreams
 from freezeframe.gui.desktop.evidence import AROUND_PS
 from freezeframe.gui.desktop.progress import Progress
 from freezeframe.gui.desktop.sources.opened import Opened, Part, Table
-from freezeframe.gui.text import folder_title, plural
+from freezeframe.gui.text import folder_title
 from freezeframe.gui.tracks.lanes import split_lanes
 from freezeframe.gui.tracks.recording import finding_track
 from freezeframe.gui.tracks.slices import MOST_CLASSES, slices_of_rows

@@ -11,6 +11,7 @@ import numpy as np
 import pandas as pd
 
 from freezeframe.analyzers.wall_clock import WallClock
+from freezeframe.capture.count_text import plural
 from freezeframe.capture.counters.history import Rate
 from freezeframe.capture.counters.recorded import Recorded
 from freezeframe.capture.counters.recording import LINES
@@ -19,7 +20,7 @@ from freezeframe.capture.time_text import format_ps
 from freezeframe.decoders.trace.coverage import Coverage
 from freezeframe.gui.desktop.progress import Progress
 from freezeframe.gui.desktop.sources.opened import Opened, Part, Table
-from freezeframe.gui.text import folder_title, plural
+from freezeframe.gui.text import folder_title
 from freezeframe.gui.tracks.tracks import MarkTrack, SeriesTrack, Track
 
 _NS_PS = 1000

@@ -280,6 +280,12 @@ def test_an_operation_is_put_into_words() -> None:
     assert enc28j60_texts(rows[3]).long == "write control register Reserved 0x00, bank 2"
 
 
+def test_the_words_of_an_operation_name_no_bank_that_is_not_known() -> None:
+    rows, _ = decode(transfers("4000"))
+    assert [(row["bank"], row["error"]) for row in rows] == [(-1, ""), (-1, "unknown-bank")]
+    assert enc28j60_texts(rows[0]).long == "write control register ? 0x00"
+
+
 # The other reader: sigrok-cli on the same file.
 
 COMMANDS = {
