@@ -86,6 +86,10 @@ class Choosing:
         )  # registers alone have no row: the wait they explain
         if best is not None:
             self.choose(Place(source, *best), "findings")
+            at = shown.hits(best[0], np.array([best[1]], np.int64))
+            if subject is not None and not any(len(rows) for rows in at.values()):
+                # No track shows the row: what it is about is chosen, not what was chosen before.
+                self._show_on_timeline(opened, Place(source, *subject))
         # Behind the choice, which brings its row into view wherever it stands.
         if stretch is not None:
             self._panes.timeline.set_range(

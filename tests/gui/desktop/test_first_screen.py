@@ -44,6 +44,9 @@ def test_the_first_finding_is_chosen_framed_and_told_without_a_click(
     view = window.timeline
     seen = [name for name in marked if name not in view.hidden()]
     assert any(RULER_PX < view.row_center(name) < view.height() for name in seen)
+    assert len(view.hit_times().get(view.focus_track() or "", ())) > 0, (
+        "the keys act on a track of the finding"
+    )
 
 
 def test_what_the_user_looks_at_is_not_taken_away(

@@ -129,6 +129,7 @@ def test_cells_show_times_with_units_and_what_is_not_known_as_such() -> None:
     assert cell_text("t_unc_ps", -1) == "unknown"
     assert cell_text("t_unc_ps", 5) == "5 ps"
     assert cell_text("payload_ok", pd.NA) == ""
+    assert cell_text("bank", np.int8(-1)) == "" and cell_text("bank", np.int8(0)) == "0"
     assert cell_text("payload_ok", np.bool_(False)) == "no"
     assert cell_text("data", np.int64(-2)) == "0xfffffffffffffffe"
     assert cell_text("data", np.uint8(10)) == "0x0a"
