@@ -18,6 +18,7 @@ from freezeframe.gui.plots.figures import Drawing
 from freezeframe.gui.plots.marks import Mark
 from freezeframe.gui.plots.time_lines import timeline_drawing
 from freezeframe.gui.plots.timeline import Bar, Lane, Tick
+from freezeframe.gui.tracks.packet_roles import FPDU, KINDS, role_of
 
 MOST_ROWS = 400
 """Of a lane, one by one; so many stretches are still wider than a pixel."""
@@ -27,25 +28,15 @@ _SUBLANES = 4
 _MARKS = 8
 _CHARTS = 4
 
-_KINDS = (
-    ("a", "Write"),
-    ("b", "Read"),
-    ("c", "Send"),
-    ("e", "Immediate"),
-    ("f", "Atomic"),
-    ("g", "Terminate"),
-)
 LEGEND = (
-    *((css, kind) for css, kind in _KINDS),
-    ("a", "FPDU, with its number"),
+    *((css, kind) for css, kind in KINDS),
+    (FPDU, "FPDU, with its number"),
     ("error", "FPDU with a wrong CRC, and that of the finding"),
     ("tick error", "broken rule; bytes missing; retransmission with other bytes; reset"),
     ("tick warn", "warning; retransmission"),
     ("tick plain", "note"),
 )
-_OTHER = "h"
-_EVENT_TICKS = {"error": "error", "warning": "warn", "note": "plain"}
-_TCP_TICKS = {"retransmission": "warn"}
+_TICKS = {"note": "plain"}  # the look of a tick of a role, where it has another name
 
 
 def packet_drawings(
@@ -89,11 +80,6 @@ def finding_marks(survey: Survey) -> list[Mark]:
     if findings and findings[0].answer is not None:
         marks.append(Mark(findings[0].answer.t_ps, "Terminate", "cause"))
     return marks
-
-
-def kind_css(kind: str) -> str:
-    """Return the look of an operation."""
-    return next((css for css, name in _KINDS if kind.startswith(name)), _OTHER)
 
 
 def _near(
@@ -191,7 +177,7 @@ def _operations(group: str, role: str, end: str, did: Side) -> list[Lane]:
             Bar(
                 each.t_ps,
                 each.t_end_ps,
-                kind_css(most),
+                role_of("iwarp.operations", most),
                 "",
                 _sums(each.kinds, each.t_ps, each.t_end_ps),
             )
@@ -207,7 +193,7 @@ def _bars(group: str, name: str, end: str, rows: Sequence[Mapping[str, Any]]) ->
         bar = Bar(
             row["t_ps"],
             max(row["t_end_ps"], row["t_ps"] + 1),
-            kind_css(row["kind"]),
+            role_of("iwarp.operations", row["kind"]),
             row["kind"],
             _operation_tip(row),
             loud=True,
@@ -230,7 +216,7 @@ def _operation_tip(row: Mapping[str, Any]) -> str:
 
 def _fpdu(row: Mapping[str, Any], meant: int | None) -> Bar:
     bad = row["verdict"] == "bad" or row["number"] == meant
-    css = "error" if bad else "idle" if row["verdict"] == "cut" else "a"
+    css = "error" if bad else "idle" if row["verdict"] == "cut" else FPDU
     tip = f"{iwarp_texts(row).long}; packet {row['packet']}, {format_ps(row['t_ps'])}"
     return Bar(
         row["t_ps"], max(row["t_end_ps"], row["t_ps"] + 1), css, str(row["number"]), tip, loud=True
@@ -251,16 +237,19 @@ def _ticks(group: str, name: str, tip: str, reduced: Reduced, tick: Any) -> list
 def _event(row: Mapping[str, Any]) -> Tick:
     return Tick(
         row["t_ps"],
-        _EVENT_TICKS[row["kind"]],
+        _look("iwarp.events", row),
         f"{iwarp_texts(row).normal}, {format_ps(row['t_ps'])}",
     )
 
 
 def _tcp_event(row: Mapping[str, Any]) -> Tick:
     text = tcp_texts(row).normal
-    return Tick(
-        row["t_ps"], _TCP_TICKS.get(row["kind"], "error"), f"{text}, {format_ps(row['t_ps'])}"
-    )
+    return Tick(row["t_ps"], _look("tcp.events", row), f"{text}, {format_ps(row['t_ps'])}")
+
+
+def _look(table: str, row: Mapping[str, Any]) -> str:
+    role = role_of(table, row["kind"])
+    return _TICKS.get(role, role)
 
 
 def _sums(kinds: Mapping[str, int], begin_ps: int, end_ps: int) -> str:

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 import pandas as pd
 import pyarrow as pa
 
@@ -32,9 +33,10 @@ from freezeframe.gui.desktop.progress import Progress
 from freezeframe.gui.desktop.sources.opened import Opened, Part, Table
 from freezeframe.gui.text import folder_title
 from freezeframe.gui.tracks.lanes import split_lanes
+from freezeframe.gui.tracks.packet_roles import OTHER, role_of
 from freezeframe.gui.tracks.recording import finding_track
 from freezeframe.gui.tracks.slices import MOST_CLASSES, slices_of_rows
-from freezeframe.gui.tracks.tracks import SeriesTrack, SliceTrack, Track
+from freezeframe.gui.tracks.tracks import Role, SeriesTrack, SliceTrack, Track
 
 MOST_ROWS = 2_000_000
 """Of all tables together: about half a gigabyte. What comes later is not in the tables and on the tracks."""
@@ -250,9 +252,10 @@ def _slices(table: Table, connection: int, side: int) -> Callable[..., SliceTrac
             return None
         kinds = frame["error" if table.key == "iwarp.events" else "kind"].cat
         names = tuple(map(str, kinds.categories))
-        # One colour for a kind on all tracks of the table.
+        # One class for a kind on all tracks of the table.
         classes = names if len(names) <= MOST_CLASSES else (*names[: MOST_CLASSES - 1], "other")
         colour = np.clip(kinds.codes.to_numpy(), 0, len(classes) - 1).astype(np.uint8)
+        roles = _roles(table.key, frame["kind"], kinds.codes.to_numpy(), names)
         error = np.zeros(len(frame), np.bool_)
         if table.key != "iwarp.operations":
             error[rows] = frame["kind"].iloc[rows].isin(("error", "gap")).to_numpy()
@@ -263,11 +266,22 @@ def _slices(table: Table, connection: int, side: int) -> Callable[..., SliceTrac
             rows,
             columns={"colour": colour, "error": error},
             classes=classes,
+            roles=roles if len(names) == len(classes) else (*roles[: MOST_CLASSES - 1], OTHER),
             label=_label(table),
             **said,
         )
 
     return make
+
+
+def _roles(
+    table: str, kinds: pd.Series[Any], codes: npt.NDArray[Any], names: Sequence[str]
+) -> tuple[Role, ...]:
+    """Return the role of each class of a table, by the kind of its first row; of one without rows that of its name."""
+    present, first = np.unique(codes, return_index=True)
+    kind_of = dict(enumerate(names))
+    kind_of |= {int(code): str(kinds.iloc[row]) for code, row in zip(present, first, strict=True)}
+    return tuple(role_of(table, kind_of[number]) for number in range(len(names)))
 
 
 def _label(table: Table) -> Callable[[int], str]:

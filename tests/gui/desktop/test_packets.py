@@ -49,6 +49,16 @@ def test_each_end_has_its_operations_rules_tcp_and_throughput(
     assert rate.value.sum() * 1e6 / 8 * width_ps / 1e12 == pytest.approx(carried)
 
 
+def test_no_swatch_of_the_legend_means_an_operation_and_a_broken_rule(
+    qtbot: QtBot, window: MainWindow, crc: Path
+) -> None:
+    wait_loaded(qtbot, window, crc)
+    settle(qtbot, window)
+    legend = dict(window.legend.entries)
+    assert legend["a"] == "Write"
+    assert "mpa-crc" in legend["error"]
+
+
 def test_the_finding_goes_to_its_event_and_says_how_the_peer_answered(
     qtbot: QtBot, window: MainWindow, crc: Path
 ) -> None:
