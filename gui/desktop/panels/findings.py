@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import textwrap
 from collections.abc import Sequence
 
 from PyQt6.QtCore import Qt, pyqtSignal
@@ -17,6 +18,7 @@ from freezeframe.gui.text import confidence_digits, printable
 
 _MASK = (1 << 64) - 1
 _PLACE = Qt.ItemDataRole.UserRole
+_LEAST_LETTERS = 24  # of a line of a sentence, however narrow the panel is
 
 
 class FindingsPanel(QWidget):
@@ -38,7 +40,10 @@ class FindingsPanel(QWidget):
         self.text = text_box("finding in words")
         self.text.setPlaceholderText("What went wrong is said here.")
         self.evidence = tree("evidence", ("evidence", "where", "time", "recorded", "expected"))
-        self.evidence.setWordWrap(False)
+        self.evidence.setWordWrap(
+            False
+        )  # at a column's width; sentences reach over all columns, see `_wrap`
+        self.evidence.setUniformRowHeights(False)
         split = QSplitter(Qt.Orientation.Vertical)
         for widget in (self.list, self.text, self.evidence):
             split.addWidget(widget)
@@ -125,6 +130,7 @@ class FindingsPanel(QWidget):
 
     def _share(self) -> None:
         """Give the list and the text the height they need, the evidence the rest; what the user has set stands."""
+        self._wrap()
         if self._own_sizes:
             return
         whole = sum(self._split.sizes())
@@ -142,6 +148,18 @@ class FindingsPanel(QWidget):
         said = self._lines * self.text.fontMetrics().lineSpacing()
         told = min(int(said + 2 * document.documentMargin()) + frame, whole // 2)
         self._split.setSizes([listed, told, whole - listed - told])
+
+    def _wrap(self) -> None:
+        """Break the sentences of the evidence into lines that the panel has room for: none is cut."""
+        view = self.evidence.viewport()
+        assert view is not None, "every tree has one"
+        room = view.width() - self.evidence.indentation() - 2 * self.evidence.frameWidth() - 4
+        letters = max(room // self.evidence.fontMetrics().horizontalAdvance("x"), _LEAST_LETTERS)
+        for number in range(self.evidence.topLevelItemCount()):
+            sentence = self.evidence.topLevelItem(number)
+            if sentence is not None:
+                whole = sentence.data(0, Qt.ItemDataRole.AccessibleTextRole)
+                sentence.setText(0, textwrap.fill(whole, letters))
 
     def _texts(self) -> list[str]:
         found = [self.list.item(line) for line in range(self.list.count())]
@@ -172,7 +190,9 @@ class FindingsPanel(QWidget):
                 sentence = self.evidence.topLevelItem(number)
                 if sentence is not None:
                     sentence.setFirstColumnSpanned(True)  # it needs the room of all columns
+                    sentence.setData(0, Qt.ItemDataRole.AccessibleTextRole, sentence.text(0))
             self.evidence.setColumnWidth(0, min(self.evidence.columnWidth(0), 190))
+            self._wrap()
         self.evidence.blockSignals(False)
         current = self._current()
         self.shown.emit(*(("", -1) if current is None else current[:2]))

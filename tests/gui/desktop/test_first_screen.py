@@ -94,6 +94,27 @@ def test_the_sentence_and_the_time_of_a_finding_are_seen_without_scrolling_on_a_
     assert t0 < at_ps < t1  # the flag of the finding stands beside what it is about
 
 
+def test_the_sentences_of_the_evidence_are_broken_into_lines_and_none_is_cut(
+    qtbot: QtBot, window: MainWindow, fault_capture: Path
+) -> None:
+    window.resize(1280, 720)
+    key = wait_loaded(qtbot, window, fault_capture)
+    settle(qtbot, window)
+    tree = window.findings.evidence
+    view = tree.viewport()
+    assert view is not None
+    said = [one.text for one in window.workspace.sources[key].findings[0].evidence]
+    assert tree.topLevelItemCount() == len(said)
+    for number, sentence in enumerate(said):
+        shown = tree.topLevelItem(number)
+        assert shown is not None
+        lines = shown.text(0).split("\n")
+        assert " ".join(lines) == sentence
+        wide = max(tree.fontMetrics().horizontalAdvance(line) for line in lines)
+        assert tree.indentation() + wide <= view.width()
+        assert tree.visualItemRect(shown).height() >= len(lines) * tree.fontMetrics().height()
+
+
 def test_the_strip_above_shows_the_reach_of_every_memory_and_where_the_view_is(
     qtbot: QtBot, window: MainWindow, fault_capture: Path
 ) -> None:
