@@ -247,6 +247,13 @@ def departures(view: CaptureView, sender: str, *, extend: bool = False) -> tuple
     return (*_before(stream, log, described, recorded, slack_ps), *recorded)
 
 
+_DESCRIBED = (
+    "posted",
+    "started",
+    "done",
+)  # "posting" knows no flow yet on every card, "requested" what is still to be fetched
+
+
 def described_packets(view: CaptureView, sender: str) -> dict[int, tuple[int, int]]:
     """Return ``{seq: (flow, words)}`` of the packets that a sender's descriptors and its tx_enq tell."""
     log, entered = view.logs.get(sender), view.stream(sender, view.roles.tx.entry)
@@ -263,7 +270,7 @@ def described_flows(view: CaptureView, sender: str) -> dict[int | None, set[int]
     described: dict[int | None, set[int]] = {}
     if log is None or log.gaps:
         return described
-    at = log.select("DESC")
+    at = log.select("DESC", *_DESCRIBED)
     seqs = log.value[at] >> DESC_VALUE_SEQ_LSB & DESC_VALUE_SEQ_MASK
     for seq, flow in zip(seqs.tolist(), log.flow[at].tolist(), strict=True):
         described.setdefault(seq, set()).add(flow)
@@ -272,7 +279,7 @@ def described_flows(view: CaptureView, sender: str) -> dict[int | None, set[int]
 
 def _described(log: EventLog) -> dict[int, tuple[int, int]]:
     """Return ``{seq: (flow, words)}`` of the packets that DESC events describe."""
-    at = log.select("DESC")
+    at = log.select("DESC", *_DESCRIBED)
     lengths = log.value[at] >> DESC_VALUE_LENGTH_LSB & DESC_VALUE_LENGTH_MASK
     seqs = log.value[at] >> DESC_VALUE_SEQ_LSB & DESC_VALUE_SEQ_MASK
     return {

@@ -131,6 +131,16 @@ def test_a_header_that_names_another_flow_than_its_descriptor_is_told(explained:
     assert "with flow 3 in its header, where its descriptor says 2" in finding.text
 
 
+def test_what_a_card_logs_before_a_descriptor_is_written_says_nothing_of_its_flow(
+    explained: Explain,
+) -> None:
+    """DESC ``posting`` holds the number that comes next, and flow 0 (formats.md, event log)."""
+    pair = Pair(causes=QUIET)
+    for crossing in pair.traffic(8, flow=2):
+        pair.event("A", 49_000_000, "DESC", "posting", crossing.seq << 20, flow=0)
+    assert explained(pair).findings == []
+
+
 def test_what_a_receiver_counted_as_bad_is_told_though_no_memory_holds_it_any_more(
     explained: Explain,
 ) -> None:
