@@ -1,5 +1,5 @@
 # make demo   from a fault to an answer, on the emulated network card (needs Python 3.11 with venv, nothing else)
-# make quick  lint, types and the quick tests, which neither compile nor start a program: a minute, the first time three
+# make quick  lint, types and the quick tests, which neither compile nor start a program: a minute, the first time five
 # make test   everything that must hold: lint, types, tests (sets the machine up itself)
 # make help   the other targets
 

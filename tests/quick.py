@@ -1,8 +1,9 @@
 """What ``make quick`` leaves out: whatever compiles, starts a program, shows a window, or takes long.
 
 Nobody keeps a list of tests. One that asks for a compiled kernel or another program, or emulates a card
-for long, is skipped at that moment; all run in ``make test``. Which these were is remembered (in pytest's
-cache), so that the next run leaves them out at once, until their file changes or with ``--cache-clear``.
+for long, is skipped at that moment; all run in ``make test``. Which these were, and which took longer than
+`LIMIT_S`, is remembered (in pytest's cache), so that the next run leaves them out at once, until their file
+changes or with ``--cache-clear``.
 What stands here by name is only what is not worth looking at.
 """
 
@@ -24,7 +25,8 @@ from numba.core.dispatcher import Dispatcher
 # In these every test needs a simulator, a window or another program.
 LEFT_OUT = ("board", "decoders/srd", "gui/desktop", "peers", "rtl")
 EVENTS = 2_500  # of an emulated card: a fortieth of a second
-LIMIT_S = 0.2  # of CPU time, so that a busy machine leaves out no more than an idle one
+LIMIT_S = 0.2  # of CPU time, so that a busy machine leaves out no more than an idle one; longer ones run once
+CUT_S = 1.0  # to here at most: over what a test leaves half done, a thread or half a module, the next may fall
 
 
 _CACHE = "freezeframe/not-quick"
@@ -46,6 +48,7 @@ class Quick:
         self._patch = pytest.MonkeyPatch()
         self._events = 0
         self._asked = ""
+        self._is_late = False
         known: dict[str, int] = self._cache.get(_CACHE, {}) if self._cache else {}
         self._skipped = {test: time for test, time in known.items() if time == _changed(test)}
 
@@ -54,13 +57,16 @@ class Quick:
         pytest.skip(self._asked)
 
     def _too_long(self, _: int, frame: FrameType | None) -> None:
-        """Stop a test; but no import, which happens once in a run and would leave half a module to the next test."""
+        """Note a test, or cut it; but not within an import, which happens once in a run, whichever test asks first."""
         while frame is not None:
             if frame.f_code.co_filename.startswith("<frozen importlib"):
                 signal.setitimer(signal.ITIMER_PROF, LIMIT_S)
                 return
             frame = frame.f_back
-        self._stop(f"takes more than {LIMIT_S:g} s")
+        if self._is_late:
+            self._stop(f"takes more than {CUT_S:g} s")
+        self._is_late = True
+        signal.setitimer(signal.ITIMER_PROF, CUT_S - LIMIT_S)
 
     def pytest_sessionstart(self) -> None:
         # What a kernel does when it is called with types for the first time: load it from the cache, or compile it.
@@ -82,6 +88,7 @@ class Quick:
 
     @pytest.hookimpl(wrapper=True)
     def pytest_runtest_setup(self) -> Generator[None, object, object]:
+        self._is_late = False
         return (yield from self._limited())
 
     @pytest.hookimpl(wrapper=True)
@@ -104,8 +111,17 @@ class Quick:
             finally:
                 signal.setitimer(signal.ITIMER_PROF, 0)
 
+    @pytest.hookimpl(wrapper=True)
+    def pytest_runtest_makereport(self) -> Generator[None, pytest.TestReport, pytest.TestReport]:
+        report = yield
+        report.is_late = self._is_late  # type: ignore[attr-defined]
+        return report
+
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
-        if report.skipped and isinstance(report.longrepr, tuple) and _MARK in report.longrepr[2]:
+        asked = (
+            report.skipped and isinstance(report.longrepr, tuple) and _MARK in report.longrepr[2]
+        )
+        if asked or getattr(report, "is_late", False):
             self._skipped[report.nodeid] = _changed(report.nodeid)
 
     def pytest_sessionfinish(self) -> None:
