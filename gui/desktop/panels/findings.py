@@ -6,7 +6,7 @@ import textwrap
 from collections.abc import Sequence
 
 from PyQt6.QtCore import Qt, pyqtSignal
-from PyQt6.QtGui import QResizeEvent, QTextDocument
+from PyQt6.QtGui import QFontMetricsF, QResizeEvent, QTextDocument
 from PyQt6.QtWidgets import QListWidget, QSplitter, QTreeWidgetItem, QWidget
 
 from freezeframe.analyzers.contract import Evidence, Finding, Row
@@ -154,7 +154,9 @@ class FindingsPanel(QWidget):
         view = self.evidence.viewport()
         assert view is not None, "every tree has one"
         room = view.width() - self.evidence.indentation() - 2 * self.evidence.frameWidth() - 4
-        letters = max(room // self.evidence.fontMetrics().horizontalAdvance("x"), _LEAST_LETTERS)
+        # A letter may be broader than whole pixels say; the font has one width.
+        letter = QFontMetricsF(self.evidence.font()).horizontalAdvance("x")
+        letters = max(int(room / letter), _LEAST_LETTERS)
         for number in range(self.evidence.topLevelItemCount()):
             sentence = self.evidence.topLevelItem(number)
             if sentence is not None:
