@@ -124,7 +124,7 @@ def test_a_wire_that_no_verilog_can_have_is_told_by_check_already(tmp_path: Path
     done = run_inside("card", "check", str(file))
     assert (done.code, done.err) == (
         2,
-        "freezeframe: card mine: [counter.rx_dropped]: wire always is a word of Verilog; give the port another "
+        "freezeframe: card mine: [counter.rx_dropped]: wire always is a word of SystemVerilog; give the port another "
         "name, for instance my_always\n",
     )
 

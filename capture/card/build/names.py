@@ -1,4 +1,4 @@
-"""Names of a card's wires that its device cannot have for ports: Verilog's own words, and nets of the generated top."""
+"""Names of wires that a card's device cannot have for ports: words of SystemVerilog, and nets of the generated top."""
 
 from __future__ import annotations
 
@@ -11,16 +11,25 @@ from freezeframe.capture.card.elaborated import ElaboratedCard
 from freezeframe.capture.card.wires import wires_of
 from freezeframe.capture.errors import InputError
 
-# IEEE 1364-2005, annex B.
+# IEEE 1800-2017, annex B, which has those of IEEE 1364-2005: Verilator and most tools read both as one language.
 _RESERVED_WORDS = """
-always and assign automatic begin buf bufif0 bufif1 case casex casez cell cmos config deassign default defparam
-design disable edge else end endcase endconfig endfunction endgenerate endmodule endprimitive endspecify endtable
-endtask event for force forever fork function generate genvar highz0 highz1 if ifnone incdir include initial inout
-input instance integer join large liblist library localparam macromodule medium module nand negedge nmos nor
-noshowcancelled not notif0 notif1 or output parameter pmos posedge primitive pull0 pull1 pulldown pullup
-pulsestyle_ondetect pulsestyle_onevent rcmos real realtime reg release repeat rnmos rpmos rtran rtranif0 rtranif1
-scalared showcancelled signed small specify specparam strong0 strong1 supply0 supply1 table task time tran tranif0
-tranif1 tri tri0 tri1 triand trior trireg unsigned use uwire vectored wait wand weak0 weak1 while wire wor xnor xor
+accept_on alias always always_comb always_ff always_latch and assert assign assume automatic before begin bind bins
+binsof bit break buf bufif0 bufif1 byte case casex casez cell chandle checker class clocking cmos config const
+constraint context continue cover covergroup coverpoint cross deassign default defparam design disable dist do edge
+else end endcase endchecker endclass endclocking endconfig endfunction endgenerate endgroup endinterface endmodule
+endpackage endprimitive endprogram endproperty endsequence endspecify endtable endtask enum event eventually expect
+export extends extern final first_match for force foreach forever fork forkjoin function generate genvar global
+highz0 highz1 if iff ifnone ignore_bins illegal_bins implements implies import incdir include initial inout input
+inside instance int integer interconnect interface intersect join join_any join_none large let liblist library local
+localparam logic longint macromodule matches medium modport module nand negedge nettype new nexttime nmos nor
+noshowcancelled not notif0 notif1 null or output package packed parameter pmos posedge primitive priority program
+property protected pull0 pull1 pulldown pullup pulsestyle_ondetect pulsestyle_onevent pure rand randc randcase
+randsequence rcmos real realtime ref reg reject_on release repeat restrict return rnmos rpmos rtran rtranif0
+rtranif1 s_always s_eventually s_nexttime s_until s_until_with scalared sequence shortint shortreal showcancelled
+signed small soft solve specify specparam static string strong strong0 strong1 struct super supply0 supply1
+sync_accept_on sync_reject_on table tagged task this throughout time timeprecision timeunit tran tranif0 tranif1 tri
+tri0 tri1 triand trior trireg type typedef union unique unique0 unsigned until until_with untyped use uwire var
+vectored virtual void wait wait_order wand weak weak0 weak1 while wildcard wire with within wor xnor xor
 """
 _RESERVED = frozenset(_RESERVED_WORDS.split())
 _DECLARED = re.compile(r"^ +(?:wire|localparam)\s+(?:\[[^\]]*\]\s*)?([^;]*);", re.MULTILINE)
@@ -40,7 +49,7 @@ def refuse_taken(card: ElaboratedCard, top: str) -> None:
     for named in wires_of(card.said):
         name = named.wire
         if name in _RESERVED:
-            taken = "is a word of Verilog"
+            taken = "is a word of SystemVerilog"
         elif ports[name] > 1:
             taken = "is another port of the device"
         elif name in nets:

@@ -44,7 +44,9 @@ wire = "{wire}"
 @pytest.mark.parametrize(
     ("wire", "why"),
     [
-        ("reg", "is a word of Verilog"),
+        ("reg", "is a word of SystemVerilog"),
+        ("inside", "is a word of SystemVerilog"),
+        ("accept_on", "is a word of SystemVerilog"),
         ("rst", "is another port of the device"),
         ("clk_rx", "is another port of the device"),
         ("rx_in_tvalid", "is another port of the device"),
