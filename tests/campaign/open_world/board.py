@@ -61,7 +61,16 @@ def run_on_board(job: Job) -> list[Record]:
             ]
         if not truth["injections"]:
             return [same | {"ends": "both", "name": "(not shown)"}]
+        for injection in truth["injections"]:
+            _name_lane(injection["detail"])
         return answered(CaptureFolder.open(folder / "run.ff"), job.fault, truth, same)
+
+
+def _name_lane(detail: dict[str, Any]) -> None:
+    """Say which lane's count was changed: the board has the counts of all lanes in one word, 32 bits each."""
+    if detail.get("register") == "frozen.lane.underflows":
+        lane, bit = divmod(detail["bit"], 32)
+        detail |= {"register": f"frozen.lane.underflows[{lane}]", "bit": bit}
 
 
 def _taken(job: Job, folder: Path) -> dict[str, Any]:
