@@ -1,7 +1,7 @@
 """Rules by which the host freezes cards: a counter beyond a threshold, a line in a log, the end of a program.
 
-``rx_crc_errors>0`` and ``netdev:eth0/rx_dropped>=10`` as alarms are written; ``log:FILE~REGEX``; ``exit:COMMAND``,
-which is begun with the watch, and ``fails:COMMAND`` where an end with 0 does not count.
+``rx_crc_errors>0`` and ``netdev:eth0/rx_dropped>=10`` as alarms are written; ``log:FILE~REGEX``, of a file, a pipe or
+``/dev/kmsg``; ``exit:COMMAND``, which is begun with the watch, and ``fails:COMMAND``, to which an end with 0 is none.
 
 Source: docs/reliability.md.
 """
@@ -12,6 +12,7 @@ import os
 import re
 import shlex
 import shutil
+import stat
 import subprocess
 import time
 from collections.abc import Iterable, Sequence
@@ -25,6 +26,8 @@ from freezeframe.capture.errors import InputError
 
 _MOST_LINE_B = 1 << 16  # of a line that does not end
 _MOST_AT_ONCE_B = 1 << 20
+_MOST_READS = 256  # of a device in one look; /dev/kmsg gives one record a read
+_MISSED_S = 10.0  # a log that is rotated is away for less
 _WORD = re.compile(r"[^/*?]+$")
 
 
@@ -41,7 +44,10 @@ class Fired:
 
 
 class LogRule:
-    """New lines of a file that match; a file that was rotated or cut is read from its beginning."""
+    """New lines of a file that match; a file that was rotated or cut is read from its beginning.
+
+    Of a pipe or a device (``/dev/kmsg``) what comes is read, as it comes.
+    """
 
     def __init__(self, text: str) -> None:
         name, tilde, pattern = text.removeprefix("log:").partition("~")
@@ -57,9 +63,22 @@ class LogRule:
         if self._path.is_dir() or not self._path.parent.is_dir():
             raise InputError(f"{text!r}: {name} is no file")
         self._descriptor = -1
+        self._streams = False
         self._rest = b""
+        self._why = ""  # it cannot be read
+        self._well_s = float("-inf")  # when it last could
         self._looked_ns = time.monotonic_ns()
         self._open(at_end=True)
+
+    def begin(self) -> None:
+        """Nothing is to be begun: it was opened when the rule was made."""
+
+    @property
+    def trouble(self) -> str:
+        """Why the log is not followed now, in a line; empty where it is, or is away for a moment."""
+        if not self._why or time.monotonic() - self._well_s < _MISSED_S:
+            return ""
+        return f"log:{self._path}: {self._why}; no line of it is seen until it can be read"
 
     def look(self) -> list[Fired]:
         """Return what has come since the last look."""
@@ -81,32 +100,62 @@ class LogRule:
             self._open(at_end=False)
             if self._descriptor < 0:
                 return
-        yield from self._new_lines()
+        try:
+            if self._streams:
+                yield from self._streamed()
+                return
+            yield from self._cut(os.read(self._descriptor, _MOST_AT_ONCE_B))
+            self._follow()
+        except OSError as error:
+            self._failed(error)
+
+    def _streamed(self) -> Iterable[bytes]:
+        for _ in range(_MOST_READS):
+            try:
+                data = os.read(self._descriptor, _MOST_AT_ONCE_B)
+            except BlockingIOError:
+                return  # nothing more for now
+            except BrokenPipeError:
+                continue  # the kernel has overwritten records that were not read yet; the next ones come
+            if not data:
+                return  # nobody writes to the pipe just now
+            yield from self._cut(data)
+
+    def _follow(self) -> None:
+        """Let go of a file that was moved away, and begin anew in one that was cut."""
         try:
             there = self._path.stat()
-            here = os.fstat(self._descriptor)
-        except OSError:
-            self.close()  # moved away; the new one is read when it comes
+        except FileNotFoundError as error:
+            self._failed(error)  # the new one is read when it comes
             return
+        here = os.fstat(self._descriptor)
         if (there.st_ino, there.st_dev) != (here.st_ino, here.st_dev):
             self.close()
         elif here.st_size < os.lseek(self._descriptor, 0, os.SEEK_CUR):
             os.lseek(self._descriptor, 0, os.SEEK_SET)
 
-    def _new_lines(self) -> Iterable[bytes]:
-        data = self._rest + os.read(self._descriptor, _MOST_AT_ONCE_B)
-        *lines, rest = data.split(b"\n")
+    def _cut(self, data: bytes) -> Iterable[bytes]:
+        """Return the lines that have their end."""
+        self._why, self._well_s = "", time.monotonic()
+        *lines, rest = (self._rest + data).split(b"\n")
         self._rest = rest[-_MOST_LINE_B:]
         yield from lines
 
     def _open(self, *, at_end: bool) -> None:
         try:
             self._descriptor = os.open(self._path, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK)
-        except OSError:
-            return
-        self._rest = b""
-        if at_end:
-            os.lseek(self._descriptor, 0, os.SEEK_END)
+            self._rest = b""
+            self._streams = not stat.S_ISREG(os.fstat(self._descriptor).st_mode)
+            if at_end and not stat.S_ISFIFO(os.fstat(self._descriptor).st_mode):
+                os.lseek(self._descriptor, 0, os.SEEK_END)
+        except OSError as error:
+            self._failed(error)
+        else:
+            self._why, self._well_s = "", time.monotonic()
+
+    def _failed(self, error: OSError) -> None:
+        self.close()
+        self._why = error.strerror or str(error)
 
 
 class ProgramRule:
@@ -125,10 +174,14 @@ class ProgramRule:
         self._told = False
         self._looked_ns = time.monotonic_ns()
 
-    def look(self) -> list[Fired]:
-        """Return that it has ended, once."""
-        after_ns, self._looked_ns = self._looked_ns, time.monotonic_ns()
-        if self._child is None:
+    def begin(self) -> None:
+        """Begin the program.
+
+        Raises:
+            InputError: it cannot be begun.
+        """
+        self._looked_ns = time.monotonic_ns()
+        try:
             self._child = subprocess.Popen(
                 self._words,
                 stdin=subprocess.DEVNULL,
@@ -136,6 +189,20 @@ class ProgramRule:
                 stderr=subprocess.DEVNULL,
                 start_new_session=True,
             )
+        except OSError as error:
+            raise InputError(
+                f"{self._words[0]}: the program of a rule cannot be begun: {error.strerror}"
+            ) from None
+
+    @property
+    def trouble(self) -> str:
+        """Nothing: a program that has begun ends sooner or later."""
+        return ""
+
+    def look(self) -> list[Fired]:
+        """Return that it has ended, once."""
+        after_ns, self._looked_ns = self._looked_ns, time.monotonic_ns()
+        if self._child is None:
             return []
         code = self._child.poll()
         if code is None or self._told or (self._only_failed and code == 0):

@@ -19,6 +19,7 @@ from freezeframe.capture.counters.contract import Sample
 from freezeframe.capture.counters.monitor import Monitor
 from freezeframe.capture.counters.reader import SourceReader
 from freezeframe.capture.custody.host_rules import Fired, Rule
+from freezeframe.capture.errors import InputError
 
 _LOOK_S = 0.004
 _KEPT_NS = 60_000_000_000  # of samples, before a capture
@@ -36,13 +37,26 @@ class HostWatch:
         self._before: dict[str, int] = {}  # source -> time of its sample before the newest
         self._samples: deque[tuple[str, Sample]] = deque()
         self._fired: deque[Fired] = deque(maxlen=_MOST_FIRED)
+        self._troubles: deque[str] = deque(maxlen=_MOST_FIRED)
+        self._told = [""] * len(self._others)
         self._lock = threading.Lock()
         self._event = threading.Event()
         self._ending = False
         self._thread = threading.Thread(target=self._run, name="host watch", daemon=True)
 
     def start(self) -> None:
-        """Begin to read and to look."""
+        """Begin to read and to look.
+
+        Raises:
+            InputError: the program of a rule cannot be begun; the others are ended.
+        """
+        try:
+            for rule in self._others:
+                rule.begin()
+        except InputError:
+            for rule in self._others:
+                rule.close()
+            raise
         for reader in self._readers:
             reader.start()
         self._thread.start()
@@ -64,6 +78,13 @@ class HostWatch:
         found = []
         while self._fired:
             found.append(self._fired.popleft())
+        return found
+
+    def troubles(self) -> list[str]:
+        """Return what has come to be wrong with rules, or is well again, since the last call, a line each."""
+        found = []
+        while self._troubles:
+            found.append(self._troubles.popleft())
         return found
 
     def write_beside(self, path: Path) -> None:
@@ -93,6 +114,15 @@ class HostWatch:
         path.write_text("".join(lines), encoding="utf-8")
 
     def _run(self) -> None:
+        try:
+            self._look()
+        except BaseException as error:
+            # Nobody else would see that no rule can fire any more.
+            why = f"{type(error).__name__}: {error}"
+            self._troubles.append(f"no rule of --freeze-on is looked at any more: {why}")
+            raise
+
+    def _look(self) -> None:
         while not self._ending:
             samples, events = self._monitor.poll(time.monotonic_ns())
             self._keep([(self._readers[number].url, sample) for number, sample in samples])
@@ -102,9 +132,10 @@ class HostWatch:
                     self._fire(Fired(f"{event.source}: {event.text}", after_ns, event.t_ns))
             for number, sample in samples:
                 self._before[self._readers[number].url] = sample.t_ns
-            for rule in self._others:
+            for number, rule in enumerate(self._others):
                 for fired in rule.look():
                     self._fire(fired)
+                self._tell(number, rule.trouble)
             time.sleep(_LOOK_S)
 
     def _keep(self, samples: Sequence[tuple[str, Sample]]) -> None:
@@ -114,6 +145,14 @@ class HostWatch:
                 self._samples[-1][1].t_ns - self._samples[0][1].t_ns > _KEPT_NS
             ):
                 self._samples.popleft()
+
+    def _tell(self, number: int, trouble: str) -> None:
+        """Note a trouble of a rule once while it lasts, and its end."""
+        before, self._told[number] = self._told[number], trouble
+        if trouble and not before:
+            self._troubles.append(trouble)
+        elif before and not trouble:
+            self._troubles.append(f"{before.partition(': ')[0]}: is read again")
 
     def _fire(self, fired: Fired) -> None:
         self._fired.append(fired)

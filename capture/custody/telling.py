@@ -1,7 +1,7 @@
 """Who is told of what a guard has caught: a program, a web hook, a mailbox. Nothing here ends the guard or waits long.
 
-An event is a flat JSON object: ``event`` (``capture``, ``away``, ``back``, ``no-room``, ``room``, ``lost``), ``when``,
-``host``, ``text`` in one line, and of a capture its ``path``, ``finding`` and the whole explanation.
+An event is a flat JSON object: ``event`` (``capture``, ``away``, ``back``, ``no-room``, ``room``, ``lost``, ``rule``),
+``when``, ``host``, ``text`` in one line, and of a capture its ``path``, ``finding`` and the whole explanation.
 """
 
 from __future__ import annotations

@@ -76,6 +76,7 @@ class Extras:
         beside: called with a capture's path once it stands, to write what was seen beside it.
         fired: what the host has seen that is to freeze the cards, in words; emptied by the call.
         wait: waits so many seconds, or until ``fired`` has something.
+        lines: what else there is to log, a line each; emptied by the call.
         trouble: called with what is wrong (``away``, ``no-room``, ``lost``) or well again (``back``, ``room``), and
             a line.
         ended: called when nothing is watched any more, before the log is closed.
@@ -85,6 +86,7 @@ class Extras:
     beside: Callable[[Path], None] = lambda path: None
     fired: Callable[[], Sequence[Fired]] = tuple
     wait: Callable[[float], object] = time.sleep
+    lines: Callable[[], Sequence[str]] = tuple
     trouble: OnTrouble = lambda what, line: None
     ended: Callable[[], None] = lambda: None
 
@@ -296,6 +298,7 @@ class _Guard:
         self._watching = True
 
     def end(self) -> None:
+        self._log_beside()
         if self._watching:
             self._log(f"watching ends; {self.pulled} pulled")
         for post in self._posts:
@@ -304,6 +307,7 @@ class _Guard:
 
     def look(self, poll_s: float) -> float:
         """Look at the recorders once, do what there is to do, return how long to pause."""
+        self._log_beside()
         try:
             if fired := list(self.extras.fired()):
                 # Before the look, which takes its time; but of one that was just opened nothing is known yet.
@@ -332,6 +336,10 @@ class _Guard:
                 post.close()
             self._away_s = min(max(2 * self._away_s, poll_s), _LONGEST_AWAY_S)
             return self._away_s
+
+    def _log_beside(self) -> None:
+        for line in self.extras.lines():
+            self._log(line)
 
     def _open(self, post: _Post, way: _Way | None = None) -> None:
         line = post.open(way)

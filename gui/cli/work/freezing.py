@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Sequence
 from contextlib import ExitStack
 from pathlib import Path
@@ -41,6 +42,8 @@ def freeze(
             watch = stack.enter_context(host_watch(sources, parsed, every_s))
             generations = _generations(devices)
             while not watch.wait(_LOOK_S):
+                for line in watch.troubles():
+                    print(f"freezeframe: {printable(line)}", file=sys.stderr, flush=True)
                 generations = _generations(devices)
             fired = watch.fired()
             took = freeze_now(generations, fired[0].seen_ns) or "no card was recording"

@@ -97,6 +97,15 @@ def guard_targets(options: GuardOptions) -> None:
                 except OSError as error:
                     raise InputError(f"counters beside it: {error.strerror}") from error
 
+        notes: list[str] = []  # of traces, until they are logged
+
+        def lines() -> list[str]:
+            found, notes[:] = list(notes), []
+            for trouble in watch.troubles():
+                work.trouble("rule", trouble)
+                found.append(trouble)
+            return found
+
         interrupted = stack.enter_context(_stopped_by_signals(stop))
         pulled = guard(
             options.targets,
@@ -108,10 +117,11 @@ def guard_targets(options: GuardOptions) -> None:
             wait_s=options.outage_s,
             log=out.say,
             extras=Extras(
-                host=(lambda: _read_traces(traces, out.say)) if traces else tuple,
+                host=(lambda: _read_traces(traces, notes.append)) if traces else tuple,
                 beside=beside,
                 fired=watch.fired,
                 wait=watch.wait,
+                lines=lines,
                 trouble=work.trouble,
                 ended=lambda: work.finish(drop=interrupted()),
             ),
@@ -183,12 +193,12 @@ def _read_traces(traces: Sequence[tuple[str, Path]], say: Callable[[str], None])
                     file.readline()
                 text = file.read(_TRACE_B)
         except OSError as error:
-            say(f"--host-trace {path}: {error.strerror}; the capture is without it")
+            say(f"--host-trace {path}: {error.strerror}; a capture is without it")
             continue
         if text.strip():
             found.append(HostTrace(path.name, device, text))
         else:
-            say(f"--host-trace {path}: is empty; the capture is without it")
+            say(f"--host-trace {path}: is empty; a capture is without it")
     return found
 
 
