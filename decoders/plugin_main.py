@@ -1,4 +1,4 @@
-"""The worker of a plug-in: shuts itself in, runs the file, and answers what it is asked.
+"""The worker of a plug-in: shuts itself in, runs the file or the package, and answers what it is asked.
 
 Commands come on what was standard input and answers go to what was standard output; both are taken away from the
 plug-in, whose prints go to a file that the host reads.
@@ -14,6 +14,7 @@ import resource
 import threading
 from collections.abc import Callable, Mapping
 from dataclasses import asdict
+from importlib.metadata import EntryPoint
 from pathlib import Path
 from typing import IO, Any
 
@@ -25,6 +26,7 @@ from freezeframe.decoders.blame import blamed, failed
 from freezeframe.decoders.contract import CAPTURE, EDGES, PACKETS, Decoder
 from freezeframe.decoders.given_tables import as_stream, checked
 from freezeframe.decoders.plugin_file import decoders_of_file
+from freezeframe.decoders.registry import GROUP, Registry
 from freezeframe.decoders.worker_frames import end_with, write_frame
 
 _MOST_PRINTED_B = 1 << 24  # between two answers
@@ -49,7 +51,7 @@ def main() -> None:
 
 class _Worker:
     def __init__(self) -> None:
-        self._decoders: dict[str, Decoder] = {}
+        self._registry = Registry()
         self._state: Any = None
         self._options: Any = None
         self._decoder: Decoder | None = None
@@ -77,16 +79,33 @@ class _Worker:
         self._limit_cpu()
         _lower(resource.RLIMIT_FSIZE, _MOST_PRINTED_B)
         jail.enter(self._memory_B)
+        if "points" in command:
+            points = (EntryPoint(name, value, GROUP) for name, value in command["points"].items())
+            self._registry = Registry(points=points, jailed=False)
+            return {"decoders": {}}, b""
         found = decoders_of_file(Path(command["file"]))
-        self._decoders = {decoder.id: decoder for decoder in found.values()}
+        self._registry = Registry({decoder.id: decoder for decoder in found.values()})
         return {"decoders": {name: _described(decoder) for name, decoder in found.items()}}, b""
 
+    def _describe(
+        self, command: dict[str, Any], payload: bytearray
+    ) -> tuple[dict[str, Any], bytes]:
+        """Import one decoder of a package."""
+        return {"decoder": _described(self._found(command["decoder"]))}, b""
+
+    def _found(self, name: str) -> Decoder:
+        decoder = self._registry.get(name)
+        if decoder is None:
+            broken = self._registry.failed(name)
+            raise InputError(broken.error if broken else f"there is no decoder {name}")
+        return decoder
+
     def _schema(self, command: dict[str, Any], payload: bytearray) -> tuple[dict[str, Any], bytes]:
-        decoder = self._decoders[command["decoder"]]
+        decoder = self._found(command["decoder"])
         return {}, _schema_of(decoder, command["output"], wide=command["wide"])
 
     def _open(self, command: dict[str, Any], payload: bytearray) -> tuple[dict[str, Any], bytes]:
-        self._decoder = decoder = self._decoders[command["decoder"]]
+        self._decoder = decoder = self._found(command["decoder"])
         self._options = decoder.option_values(pickle.loads(payload))  # of our host
         with blamed(decoder, decoder.new_state):
             self._state = decoder.new_state(self._options)
@@ -112,7 +131,7 @@ class _Worker:
         return header, b"".join(parts.values())
 
     def _texts(self, command: dict[str, Any], payload: bytearray) -> tuple[dict[str, Any], bytes]:
-        decoder = self._decoders[command["decoder"]]
+        decoder = self._found(command["decoder"])
         texts = decoder.texts
         if texts is None:
             raise RuntimeError(f"{decoder.id} has no words")
@@ -123,7 +142,7 @@ class _Worker:
         return {"texts": [str(word) for word in words]}, b""
 
     def _hint(self, command: dict[str, Any], payload: bytearray) -> tuple[dict[str, Any], bytes]:
-        decoder = self._decoders[command["decoder"]]
+        decoder = self._found(command["decoder"])
         if decoder.hint is None:
             raise RuntimeError(f"{decoder.id} has no hint")
         with blamed(decoder, decoder.hint):

@@ -42,23 +42,24 @@ class PluginWorker(WorkerProcess):
     timeout_variable = TIMEOUT_VARIABLE
     error = InputError
 
-    def __init__(self, path: Path) -> None:
-        """Start it and run the file.
+    def __init__(self, what: str, load: Mapping[str, Any]) -> None:
+        """Start it and have it load a plug-in.
+
+        Args:
+            what: its name in messages.
+            load: ``file``, which is run, or ``points``, value by name, each of which is loaded when it is asked for.
 
         Raises:
-            InputError: the file cannot be used, or the process died of it.
+            InputError: the plug-in cannot be used, or the process died of it.
         """
         folders = [folder or str(Path.cwd()) for folder in sys.path]
         command = [sys.executable, "-c", _START, json.dumps(folders)]
-        super().__init__(
-            command, str(path), timeout_s=number_of(TIMEOUT_VARIABLE, TIMEOUT_S, "seconds")
-        )
-        self._path = path
+        super().__init__(command, what, timeout_s=number_of(TIMEOUT_VARIABLE, TIMEOUT_S, "seconds"))
         memory_MiB = number_of(MEMORY_VARIABLE, MEMORY_MIB, "MiB")
         self.decoders = self.told(
             {
                 "do": "load",
-                "file": str(path),
+                **load,
                 "memory_B": int(memory_MiB * (1 << 20)),
                 "timeout_s": self._timeout_s,
             },
@@ -89,14 +90,16 @@ class PluginWorker(WorkerProcess):
         os.ftruncate(self._printed.fileno(), 0)
         os.lseek(self._printed.fileno(), 0, os.SEEK_SET)  # the worker writes where this says
         first = "".join(c if c.isprintable() else " " for c in text.strip().partition("\n")[0])
-        _log.warning("%s: printed %d B, which begin: %s", self._path, size_B, first[:200])
+        _log.warning("%s: printed %d B, which begin: %s", self._what, size_B, first[:200])
 
 
-class PluginFile:
+class Plugin:
     """A plug-in with its workers; any thread may ask."""
 
-    def __init__(self, path: Path) -> None:
-        self.path = path
+    def __init__(self, what: str, load: Mapping[str, Any]) -> None:
+        """Take its name in messages, and what `PluginWorker` is to load; nothing starts yet."""
+        self.what = what
+        self._load = load
         self._idle: list[PluginWorker] = []
         self._lock = threading.Lock()
         self._schemas: dict[tuple[str, int, bool], pa.Schema] = {}
@@ -111,6 +114,15 @@ class PluginFile:
         self.give_back(worker)
         return dict(worker.decoders)
 
+    def point(self, name: str) -> dict[str, Any]:
+        """Return what the decoder of an entry point of a package says of itself.
+
+        Raises:
+            InputError: it does not load, or is none.
+        """
+        command = {"do": "describe", "decoder": name}
+        return dict(self._told(command, f"loading {name}")[0]["decoder"])
+
     def take(self) -> PluginWorker:
         """Return a worker for the caller alone.
 
@@ -120,7 +132,7 @@ class PluginFile:
         with self._lock:
             if self._idle:
                 return self._idle.pop()
-        return PluginWorker(self.path)
+        return PluginWorker(self.what, self._load)
 
     def give_back(self, worker: PluginWorker) -> None:
         """Keep a worker that is well for the next."""
@@ -149,7 +161,7 @@ class PluginFile:
         Raises:
             InputError: it is none.
         """
-        self._schemas[key] = _from_arrow(self.path, lambda: pa.ipc.read_schema(pa.py_buffer(data)))
+        self._schemas[key] = _from_arrow(self.what, lambda: pa.ipc.read_schema(pa.py_buffer(data)))
 
     def texts(self, decoder: str, row: Mapping[str, Any]) -> tuple[str, str, str]:
         """Return a row in words: short, normal and long.
@@ -183,22 +195,20 @@ class PluginFile:
 class PluginState(WorkerState):
     """The state of one stream: it is in the worker, which goes back to the others behind the last piece."""
 
-    def __init__(
-        self, file: PluginFile, decoder: str, consumes: str, options: OptionValues
-    ) -> None:
+    def __init__(self, plugin: Plugin, decoder: str, consumes: str, options: OptionValues) -> None:
         """Have the worker make the state.
 
         Raises:
             InputError: the decoder cannot work with these options, or its worker died.
         """
         self.left = False
-        self._file, self._consumes, self._doing = file, consumes, f"decoder {decoder}"
-        self._worker: PluginWorker | None = file.take()
+        self._plugin, self._consumes, self._doing = plugin, consumes, f"decoder {decoder}"
+        self._worker: PluginWorker | None = plugin.take()
         command = {"do": "open", "decoder": decoder}
         header, data = self._worker.told(command, self._doing, pickle.dumps(dict(options)))
         at = 0
         for output, wide, size_B in header["schemas"]:
-            file.keep_schema((decoder, output, wide), data[at : at + size_B])
+            plugin.keep_schema((decoder, output, wide), data[at : at + size_B])
             at += size_B
 
     def feed(self, piece: Any, *, last: bool) -> dict[str, pa.Table]:
@@ -216,12 +226,12 @@ class PluginState(WorkerState):
         tables = {}
         at = 0
         for kind, size_B in header["tables"]:
-            tables[str(kind)] = _table(self._file.path, data[at : at + size_B])
+            tables[str(kind)] = _table(self._plugin.what, data[at : at + size_B])
             at += size_B
         self.left = bool(header["left"])
         if last and not self.left:
             self._worker = None
-            self._file.give_back(worker)
+            self._plugin.give_back(worker)
         return tables
 
     def stop(self) -> None:
@@ -245,18 +255,18 @@ def _packed(piece: Any, consumes: str) -> bytes:
     return pickle.dumps(piece, protocol=5)
 
 
-def _table(path: Path, data: bytes) -> pa.Table:
+def _table(what: str, data: bytes) -> pa.Table:
     def read() -> pa.Table:
         table = pa.ipc.open_stream(pa.py_buffer(data)).read_all()
         table.validate(full=True)
         return table
 
-    return _from_arrow(path, read)
+    return _from_arrow(what, read)
 
 
-def _from_arrow(path: Path, read: Callable[[], Any]) -> Any:
+def _from_arrow(what: str, read: Callable[[], Any]) -> Any:
     try:
         return read()
     except (pa.ArrowException, OSError, ValueError) as error:
         why = " ".join(str(error).split())[:_MOST_SAID]
-        raise InputError(f"{path}: the worker answers nonsense: {why}") from None
+        raise InputError(f"{what}: the worker answers nonsense: {why}") from None

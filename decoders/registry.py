@@ -1,7 +1,8 @@
 """Find decoders by the entry-point group ``freezeframe.decoders``, and those of sigrok; list those
 that do not load.
 
-A decoder is imported when it is asked for by its name, so that none costs the time of another.
+A decoder is imported when it is asked for by its name, so that none costs the time of another; that of another
+package in its jail, never here.
 
 Source: Python Packaging User Guide, entry points specification.
 """
@@ -10,9 +11,10 @@ from __future__ import annotations
 
 import difflib
 import fnmatch
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from importlib.metadata import EntryPoint, entry_points
+from typing import Any
 
 from freezeframe.capture.code import code
 from freezeframe.capture.errors import InputError
@@ -20,7 +22,9 @@ from freezeframe.decoders.contract import Decoder
 
 GROUP = "freezeframe.decoders"
 SIGROK = "srd-"  # what the ids of sigrok's decoders begin with
+_OURS = "freezeframe."  # the modules of this package
 
+_package = code("freezeframe.decoders.plugin_declared:package")
 _sigrok_decoders = code("freezeframe.decoders.srd.installed:installed_decoders")
 
 
@@ -43,12 +47,14 @@ class Registry:
         *,
         points: Iterable[EntryPoint] = (),
         sigrok: bool = False,
+        jailed: bool = True,
     ) -> None:
         """Take decoders that are there already, and where the others come from.
 
         Args:
             points: entry points of decoders.
             sigrok: whether the decoders of sigrok on this machine belong to it.
+            jailed: whether other packages than this one run in their jails.
         """
         self._added = dict(decoders or {})
         self._of_points: dict[str, Decoder] = {}
@@ -59,6 +65,13 @@ class Registry:
             self._points.setdefault(point.name, []).append(point)
         self._names = frozenset(self._points)
         self._sigrok = sigrok  # not loaded yet
+        self._foreign = [
+            each
+            for of_name in self._points.values()
+            for each in of_name
+            if jailed and each.dist is not None and not each.value.startswith(_OURS)
+        ]
+        self._packages: dict[str, Callable[[str], Decoder]] = {}  # what loads the foreign ones
 
     @property
     def native(self) -> Mapping[str, Decoder]:
@@ -99,16 +112,20 @@ class Registry:
         decoder = self.get(name)
         if decoder is not None:
             return decoder
-        for broken in self._broken:
-            # A whole family may be missing: srd-* without libsigrokdecode.
-            if fnmatch.fnmatchcase(name, broken.name):
-                raise InputError(f"decoder {name} ({broken.origin}) does not load: {broken.error}")
+        broken = self.failed(name)
+        if broken is not None:
+            raise InputError(f"decoder {name} ({broken.origin}) does not load: {broken.error}")
         near = difflib.get_close_matches(name, self.decoders, n=1)
         hint = f", did you mean {near[0]}?" if near else "."
         raise InputError(
             f"there is no decoder {name!r}{hint} There is: "
             f"{shortened(self.decoders)} (`freezeframe decoders` lists them)"
         )
+
+    def failed(self, name: str) -> BrokenDecoder | None:
+        """Return why the decoder of this name did not load when it was asked for; None where it did."""
+        # A whole family may be missing: srd-* without libsigrokdecode.
+        return next((each for each in self._broken if fnmatch.fnmatchcase(name, each.name)), None)
 
     def add(self, decoder: Decoder) -> None:
         """Take one more decoder; its id must be free."""
@@ -122,8 +139,10 @@ class Registry:
 
     def _load(self, point: EntryPoint) -> None:
         try:
-            loaded = point.load()
+            loaded = self._loaded(point)
             problem = _problem(point, loaded, self._of_points)
+        except InputError as error:  # of a jail, with the cause in it
+            problem = str(error)
         # Someone else's module can fail in any way, and whatever it is belongs in the list.
         except (Exception, SystemExit) as error:
             message = " ".join(str(error).split()) or "no message"
@@ -132,6 +151,17 @@ class Registry:
             self._broken.append(BrokenDecoder(point.name, _origin(point), problem))
         else:
             self._of_points[point.name] = loaded
+
+    def _loaded(self, point: EntryPoint) -> Any:
+        if point not in self._foreign:
+            return point.load()
+        package = _package_of(point)
+        if package not in self._packages:
+            points = {
+                each.name: each.value for each in self._foreign if _package_of(each) == package
+            }
+            self._packages[package] = _package(package, points)
+        return self._packages[package](point.name)
 
     def _load_sigrok(self) -> None:
         if not self._sigrok:
@@ -172,5 +202,10 @@ def _problem(point: EntryPoint, loaded: object, decoders: Mapping[str, Decoder])
 
 
 def _origin(point: EntryPoint) -> str:
+    package = _package_of(point)
+    return f"{point.value} of {package}" if package else point.value
+
+
+def _package_of(point: EntryPoint) -> str:
     dist = point.dist
-    return f"{point.value} of {dist.name} {dist.version}" if dist else point.value
+    return f"{dist.name} {dist.version}" if dist else ""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import os
 import platform
 import re
 import sys
@@ -18,6 +19,7 @@ from freezeframe.decoders.plugin_worker import (
     TIMEOUT_S,
     TIMEOUT_VARIABLE,
 )
+from freezeframe.decoders.registry import GROUP, load_decoders
 from freezeframe.decoders.run import decode_file
 from tests.decoders.test_adding_a_decoder import PAGE, write_bus
 from tests.gui.cli import run_inside
@@ -132,6 +134,51 @@ def test_what_a_decoder_does_wrong_is_one_line_and_the_next_run_is_well(
     (mdio, _), (_, table) = decode_file(board, ["mdio", "one"], registry=registry)
     assert mdio == "mdio"
     assert table["kind"][0].as_py().startswith("well, in ")
+
+
+@pytest.fixture
+def package(plugin: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The plug-in as an installed package, `others` 2.1, with two modules that do not load beside it."""
+    site = plugin.parent
+    (site / "fatal.py").write_text("import ctypes\nctypes.string_at(0)\n")
+    (site / "lost.py").write_text("import no_such_module_at_all\n")
+    metadata = site / "others-2.1.dist-info"
+    metadata.mkdir()
+    (metadata / "METADATA").write_text("Metadata-Version: 2.1\nName: others\nVersion: 2.1\n")
+    points = (
+        "one = one:ONE\nfatal = fatal:X\nlost = lost:X\nother = one:ONE\nword = one:PLUGIN_WORD\n"
+    )
+    (metadata / "entry_points.txt").write_text(f"[{GROUP}]\n{points}")
+    plugin.write_text(plugin.read_text() + "PLUGIN_WORD = 'none'\n")
+    monkeypatch.syspath_prepend(str(site))
+    return site
+
+
+def test_a_decoder_of_an_installed_package_runs_in_the_jail_and_never_in_the_program(
+    package: Path,
+) -> None:
+    registry = load_decoders()
+    ((_, table),) = decode_file(package / "board.sr", ["one"], registry=registry)
+    (said,) = table["kind"].to_pylist()
+    assert said.startswith("well, in ")
+    assert said != f"well, in {os.getpid()}"
+    assert "one" not in sys.modules
+    with pytest.raises(InputError, match=r"decoder one: the worker process died of SIGSEGV$"):
+        decode_file(package / "board.sr", ["one:does=segfault"], registry=registry)
+
+
+def test_what_does_not_load_of_an_installed_package_is_a_line_each_and_the_others_work(
+    package: Path,
+) -> None:
+    registry = load_decoders()
+    assert registry.native["one"].name == "one"
+    broken = {each.name: f"{each.origin}: {each.error}" for each in registry.broken}
+    assert {name: broken[name] for name in ("fatal", "lost", "other", "word")} == {
+        "fatal": "fatal:X of others 2.1: others 2.1: loading fatal: the worker process died of SIGSEGV",
+        "lost": "lost:X of others 2.1: ModuleNotFoundError: No module named 'no_such_module_at_all'",
+        "other": "one:ONE of others 2.1: the entry point is named other but the decoder says it is one",
+        "word": "one:PLUGIN_WORD of others 2.1: one:PLUGIN_WORD is a str, not a Decoder",
+    }
 
 
 def test_a_death_is_one_line_of_the_program(plugin: Path) -> None:
