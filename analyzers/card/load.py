@@ -3,7 +3,8 @@
 Between two samples stands a *window*: how many packets came, were delivered, were dropped before the host and behind
 its handler, how often it was interrupted, for how long. Windows are put in the order of their load and gathered; that
 fewer are delivered under the heaviest load than under a lighter one is seen, never assumed. The name stands only where
-the time that the handler took accounts for the fall.
+the time that the handler took accounts for the fall. A load that does not change shows no fall; where a host without
+time to spare drops what its handler has worked on, it may be one, and that is a claim without a name.
 
 Source: END (Indiresan, Mehra, Shin), section 6; Mogul and Ramakrishnan, "Eliminating receive livelock" (1996).
 """
@@ -76,6 +77,8 @@ def livelocked(card: CardView) -> Iterator[Claim]:
         fall = _fall(gathered)
         if fall is not None:
             yield _claim(said, *fall)
+        elif gathered and (alone := _alone(said, heavy := _heaviest(gathered))) is not None:
+            yield _unseen(heavy, alone)
 
 
 def load_not_asked(card: CardView) -> Iterator[str]:
@@ -84,7 +87,7 @@ def load_not_asked(card: CardView) -> Iterator[str]:
         gathered = _gathered(card, said)
         if len(gathered) < 2:
             yield f"{LIVELOCK}: load {name}: needs {2 * _LEAST_WINDOWS} windows between samples in the log"
-        elif gathered[-1].rate("came") < _HEAVIER * gathered[0].rate("came"):
+        elif _unchanged(gathered) and _alone(said, _heaviest(gathered)) is None:
             yield (
                 f"{LIVELOCK}: load {name}: what came was {gathered[0].rate('came'):,.0f} to "
                 f"{gathered[-1].rate('came'):,.0f} packets a second; needs a load that changes by a quarter and more"
@@ -159,6 +162,71 @@ def _fall(gathered: list[Gathered]) -> tuple[Gathered, Gathered] | None:
     expected = least * part
     falls = most < _FALLS * expected and expected - most > _SIGMAS * sqrt(expected * (1 + part))
     return (light, heavy) if falls else None
+
+
+def _unchanged(gathered: list[Gathered]) -> bool:
+    return gathered[-1].rate("came") < _HEAVIER * gathered[0].rate("came")
+
+
+def _heaviest(gathered: list[Gathered]) -> Gathered:
+    """Return the part of the heaviest load; all windows where the load does not change."""
+    if not _unchanged(gathered):
+        return gathered[-1]
+    return Gathered([window for each in gathered for window in each.windows], gathered[-1].hz)
+
+
+def _alone(said: Load, heavy: Gathered) -> float | None:
+    """Return what the host could deliver in a second if no more came, by the times that it takes now.
+
+    None where it is about what it delivers, or what is logged does not tell. With a shorter queue of interrupts its
+    handler may take longer for a packet, so this is an estimate, and more than it is never said of it.
+    """
+    if not (said.handler and said.occupied and said.wasted) or heavy.share("occupied") < _BUSY:
+        return None
+    wasted, delivered = heavy.count("wasted"), heavy.count("delivered") + max(0, heavy.inside)
+    if not wasted or not heavy.count("handler"):
+        return None
+    handler = heavy.count("handler") / (wasted + delivered)  # cycles of each packet
+    after = (heavy.cycles - heavy.count("handler")) / delivered if delivered else 0
+    alone = heavy.cycles / (handler + after)
+    falls = delivered < _FALLS * alone and alone - delivered > _SIGMAS * sqrt(2 * alone)
+    return alone * heavy.hz / heavy.cycles if falls else None
+
+
+def _unseen(heavy: Gathered, alone: float) -> Claim:
+    """Return what a load that does not change leaves open."""
+    rows = (heavy.windows[0].row, heavy.windows[-1].row)
+    wasted, handled = heavy.count("wasted"), heavy.count("wasted") + heavy.count("delivered")
+    witnesses = (
+        Witness(
+            Says.FOR,
+            f"{wasted:,} of {handled:,} packets were dropped after the host had worked on them",
+            rows,
+        ),
+        Witness(Says.FOR, f"the host was occupied for {heavy.share('occupied'):.1%} of the time"),
+        Witness(
+            Says.FOR,
+            f"its handler took {heavy.share('handler'):.1%}; in the times that it takes for a packet, about "
+            f"{alone:,.0f} a second could be delivered if no more came",
+        ),
+        Witness(
+            Says.SILENT,
+            "the log has no lighter load; a recording of one shows whether more is delivered then",
+        ),
+    )
+    first = min(heavy.windows, key=lambda window: window.t_ps)
+    return Claim(
+        LIVELOCK,
+        f"While {heavy.rate('came'):,.0f} packets a second came, {heavy.rate('delivered'):,.0f} were delivered: "
+        f"interrupts took {heavy.share('handler'):.0%} of the host's time, and {wasted:,} packets were "
+        "dropped after it had worked on them.",
+        (),
+        t_ps=first.t_ps,
+        t_unc_ps=first.t_unc_ps,
+        witnesses=witnesses,
+        falsifier="a host with time to spare, no work that is lost, or about as many deliveries as those times allow",
+        candidates=(LIVELOCK, NONE_KNOWN),
+    )
 
 
 def _claim(said: Load, light: Gathered, heavy: Gathered) -> Claim:

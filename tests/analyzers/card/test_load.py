@@ -104,16 +104,54 @@ def test_a_packet_that_was_lost_is_none() -> None:
 
 
 def test_a_load_that_does_not_change_is_said_to_tell_nothing() -> None:
-    found = explained(LIVELOCK * 2)
+    found = explained(LIGHT * 2)
     assert found.findings == []
     assert (
-        "receive-livelock: load receive: what came was 80,000 to 80,000 packets a second; needs a load that changes by "
+        "receive-livelock: load receive: what came was 30,000 to 30,000 packets a second; needs a load that changes by "
         "a quarter and more" in found.not_asked
     )
     assert any(
         line.startswith("receive-livelock: load receive: needs 8 windows")
         for line in explained(LIGHT[:3]).not_asked
     )
+
+
+def test_a_host_that_is_overrun_all_the_time_has_no_name_but_what_it_loses_is_said() -> None:
+    """A handler of 11.75 us a packet and 20 us after it: 31,496 a second could be delivered."""
+    found = explained(LIVELOCK * 2)
+    finding = only(found)
+    assert finding.diagnosis == "undetermined"
+    assert finding.candidates == ("receive-livelock", "none-of-the-known")
+    assert finding.text.startswith(
+        "While 80,000 packets a second came, 3,000 were delivered: interrupts took 94% of the host's time, and 3,080 "
+        "packets were dropped after it had worked on them."
+    )
+    told = [each.text for each in finding.evidence]
+    assert (
+        "For: its handler took 94.0%; in the times that it takes for a packet, about 31,496 a second could be "
+        "delivered if no more came"
+    ) in told
+    assert (
+        "Silent: the log has no lighter load; a recording of one shows whether more is delivered then"
+        in told
+    )
+    assert not any("needs a load that changes" in line for line in found.not_asked)
+
+
+@pytest.mark.parametrize(
+    "healthy",
+    [
+        # It has time to spare, and drops before its handler; both ways of being full.
+        Ms(80, 30, queue_dropped=50, interrupts=80, handler=360, host=900),
+        Ms(80, 30, ring_dropped=50, interrupts=30, handler=360, host=1000),
+        # A queue that overflows now and then.
+        Ms(32, 30, queue_dropped=2, interrupts=32, handler=384, host=1000),
+    ],
+)
+def test_a_host_that_is_full_and_loses_little_work_is_none_under_a_load_that_does_not_change(
+    healthy: Ms,
+) -> None:
+    assert explained([healthy] * 40).findings == []
 
 
 @pytest.mark.parametrize(
