@@ -21,6 +21,7 @@ from freezeframe.capture.card.references import problems_of
 from freezeframe.capture.card.shipped import shipped_cards
 from freezeframe.capture.card.tables import CardFile
 from freezeframe.capture.card.toml_text import CardError
+from freezeframe.capture.card.worked_out import worked_out
 from freezeframe.capture.errors import InputError
 
 MOST_TEXT_B = 1 << 20
@@ -98,7 +99,7 @@ def card_of_text(text: str, wanted: int, where: str) -> FoundCard:
             raise InputError(
                 f"{where}: the card's text {of}, this program reads {SCHEMA}: update Freezeframe"
             )
-        file = json.decode(text, type=CardFile)
+        file = json.decode(text, type=worked_out(CardFile))
     except (ValidationError, ValueError, RecursionError) as error:
         raise InputError(
             f"{where}: the card's text has the right hash and cannot be read ({error}): it was "

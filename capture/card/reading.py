@@ -20,6 +20,7 @@ from freezeframe.capture.card.shipped import card_place, shipped_cards
 from freezeframe.capture.card.tables import NAME_PATTERN, CardFile
 from freezeframe.capture.card.toml_text import CardError
 from freezeframe.capture.card.wording import shown, wanted
+from freezeframe.capture.card.worked_out import worked_out
 from freezeframe.capture.errors import InputError
 
 MOST_B = 1 << 20  # a card of 64 taps with everything declared has some 60 kB
@@ -104,7 +105,7 @@ def checked(
 
     ``problems_of`` looks at what is right key by key, and gives what contradicts itself: path and text.
     """
-    problems = list(_shape_problems(said, kind))
+    problems = list(_shape_problems(said, worked_out(kind)))
     if problems:
         return None, problems
     tables = convert(said, kind)
