@@ -5,7 +5,7 @@ from __future__ import annotations
 import copy
 import math
 import re
-from collections.abc import Collection, Iterable, Iterator, Mapping, Set
+from collections.abc import Collection, Iterator, Mapping, Set
 from dataclasses import dataclass
 from difflib import get_close_matches
 from typing import Any
@@ -251,15 +251,19 @@ def _lines(
         if path in typed:
             lines.append(f"{typed[path]}: {text}")
             continue
-        by = "".join(f"{typed[setting]}: " for setting in _behind(file.said, path, typed))
-        lines.append(f"{by}{file.place(path)}: {text}")
+        causes = [("parameter", name) for name in sorted(_behind(file.said, path))]
+        by = [f"{typed[cause]}: " for cause in causes if cause in typed]
+        # A file that gives a parameter of the one that it extends is wrong, not that one.
+        own = [] if by else [cause for cause in causes if _nearer(file, cause, path)]
+        by += [f"{file.place(cause)}: {'.'.join(cause)}: " for cause in own]
+        lines.append(f"{''.join(by)}{file.place(path)}: {text}")
     lines = list(dict.fromkeys(lines))
     more = [f"{file.name}: and {len(lines) - _SHOWN} more"] if len(lines) > _SHOWN else []
     return lines[:_SHOWN] + more
 
 
-def _behind(said: Mapping[str, Any], path: Where, settings: Iterable[Where]) -> list[Where]:
-    """Return the settings of parameters that a key's formula, as the profile has it, comes to."""
+def _behind(said: Mapping[str, Any], path: Where) -> set[str]:
+    """Return the parameters that a key's formula, as the profile has it, comes to."""
     value: Any = said
     for step in path:
         value = value.get(str(step)) if isinstance(value, dict) else None
@@ -269,4 +273,8 @@ def _behind(said: Mapping[str, Any], path: Where, settings: Iterable[Where]) -> 
     while new:
         names |= new
         new = {word for name in new for word in _names(parameters.get(name))} - names
-    return [setting for setting in settings if setting[0] == "parameter" and setting[-1] in names]
+    return names & set(parameters)
+
+
+def _nearer(file: ProfileFile, cause: Where, path: Where) -> bool:
+    return file.layers.place(cause)[0] < file.layers.place(path)[0]

@@ -166,6 +166,19 @@ def test_one_parameter_that_is_no_number_is_one_line_also_where_formulas_and_par
     assert line.startswith("--set base=-100: ") and "stage.first.fixed_ns: -198" in line
 
 
+def test_a_parameter_that_a_file_gives_to_the_one_it_extends_is_named_with_that_files_line(
+    tmp_path: Path,
+) -> None:
+    (tmp_path / "base.toml").write_text(TWO)
+    own = tmp_path / "own.toml"
+    own.write_text('extends = "base.toml"\n[parameter]\ncost_us = -5\n')
+    with pytest.raises(InputError) as raised:
+        load_adapter(str(own))
+    assert str(raised.value).startswith(
+        f"{own}:3: parameter.cost_us: {tmp_path / 'base.toml'}:11: stage.first.fixed_ns: -1250 is not a number"
+    )
+
+
 @pytest.mark.parametrize(
     ("trace", "says"),
     [
