@@ -37,6 +37,15 @@ def heading(width: int, longest: int, hidden: int) -> Line:
     )  # fmt: skip
 
 
+def _place(watched: Watched, key: str, history: History) -> int:
+    """Return how far up a counter belongs: alarms, errors that grew, what grew lately, the rest."""
+    if key in watched.ringing:
+        return 0
+    if key in watched.grows_wrong:
+        return 1
+    return 2 if history.is_gauge or any(history.bins) else 3
+
+
 class CounterRows:
     """Which counters are shown, and their lines."""
 
@@ -52,11 +61,9 @@ class CounterRows:
         self.hidden = 0
         self._rows = []
         for watched in monitor.sources:
-            rows = [
-                (watched, key, history)
-                for key, history in watched.histories.items()
-                if self._shown(watched, key, history)
-            ]
+            shown = [each for each in watched.histories.items() if self._shown(watched, *each)]
+            shown.sort(key=lambda each: _place(watched, *each))
+            rows = [(watched, key, history) for key, history in shown]
             if len(monitor.sources) > 1 and rows:
                 self._rows.append((watched, "", None))
             self._rows += rows

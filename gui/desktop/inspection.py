@@ -25,6 +25,7 @@ from freezeframe.capture.time_text import format_ps
 from freezeframe.decoders.query.evaluate import OPAQUE
 from freezeframe.decoders.trace.decode import Trace
 from freezeframe.decoders.trace.encode import header_crc, tail_word
+from freezeframe.gui.desktop.headings import heading
 from freezeframe.gui.desktop.sources.opened import Opened, Place
 
 _MASK = (1 << 64) - 1
@@ -128,14 +129,18 @@ def known_time(value: Any) -> int | None:
     return None if value is None or bool(pd.isna(value)) else int(value)
 
 
+def _column(name: str, value: Any) -> Field:
+    return Field(heading(name), cell_text(name, value))
+
+
 def inspect_row(table: str, row: int, values: Mapping[str, Any], texts: str = "") -> Inspection:
     """Return a row of any table: a field for each column; of an event also the fields of its value."""
-    fields = [Field(str(name), cell_text(str(name), value)) for name, value in values.items()]
+    fields = [_column(str(name), value) for name, value in values.items()]
     layout = _event_layout(values)
     if layout is not None:
         raw = int(values["value"])
         fields += [
-            Field(f"value.{name}", _value_text(layout, name, part), lsb, width)
+            Field(f"value: {name}", _value_text(layout, name, part), lsb, width)
             for (name, (lsb, width)), part in zip(
                 layout.fields.items(), layout.unpack(raw & _VALUE).values(), strict=True
             )
@@ -183,9 +188,7 @@ def _inspect_card(opened: Opened, place: Place) -> tuple[Inspection, int | None]
     shown = []
     for row in range(first, min(end, first + _PACKET_WORDS)):
         of = words.iloc[row]
-        fields = tuple(
-            Field(name, cell_text(name, of[name])) for name in ("cycle", "slot", "t_unc_ps")
-        )
+        fields = tuple(_column(name, of[name]) for name in ("cycle", "slot", "t_unc_ps"))
         name = f"{row - first} {of['kind']}"
         shown.append(
             InspectedWord(name, row, int(of["t_ps"]), int(of["data"]) & _MASK, None, fields)
@@ -197,7 +200,7 @@ def _inspect_card(opened: Opened, place: Place) -> tuple[Inspection, int | None]
     )
     title = f"packet {said['number']} at {said['source']}, {said['wire_B']} B, {format_ps(int(said['t_ps']))}"
     fields = tuple(
-        Field(str(name), text)
+        Field(heading(str(name)), text)
         for name in packets.columns
         if (text := cell_text(str(name), said[name]))
     )
@@ -249,7 +252,7 @@ def inspect_packet(trace: Trace, packet: int, findings: Sequence[Finding] = ()) 
         f"packet {said['seq']}, {said['kind']}, flow {said['flow']}, at {said['source']}, "
         f"{format_ps(int(said['t_ps']))}",
         verdicts,
-        tuple(Field(str(name), cell_text(str(name), said[name])) for name in trace.packets.columns),
+        tuple(_column(str(name), said[name]) for name in trace.packets.columns),
         tuple(shown),
     )
 

@@ -35,7 +35,7 @@ class Kept(QObject):
         if now.geometry:
             window.restoreGeometry(QByteArray(now.geometry))
         if now.parts:
-            window.restoreState(QByteArray(now.parts))
+            window.panels_kept = window.restoreState(QByteArray(now.parts))
         if now.gutter_px:
             window.timeline.set_gutter(now.gutter_px)
         window.table.hidden_columns = {name: set(one) for name, one in now.hidden_columns.items()}

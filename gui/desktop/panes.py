@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from PyQt6.QtCore import QChildEvent, Qt
-from PyQt6.QtGui import QUndoStack
+from PyQt6.QtGui import QShowEvent, QUndoStack
 from PyQt6.QtWidgets import (
     QDockWidget,
     QLineEdit,
@@ -38,6 +38,8 @@ from freezeframe.gui.desktop.workspace import Workspace
 from freezeframe.gui.palette import THEMES, ThemeName
 from freezeframe.gui.text import printable
 
+_SAID_SHARE, _SAID_PX = 0.27, (370, 620)  # of the window's width, for what is said of a choice
+_READ_SHARE, _READ_PX = 0.3, (180, 300)  # of its height, for tables and proofs
 _TROUBLES = 5  # messages that are shown at once
 
 
@@ -51,6 +53,8 @@ class Panes(QMainWindow):
         workspace.setParent(self)
         self.allow_write = allow_write
         self.undo = QUndoStack(self)
+        self.panels_kept = False
+        """Whether the panels have the sizes that they are to have."""
         self._recordings = True
         self._findings_away = False  # hidden for want of recordings, not by the user
         self.theme: ThemeName = theme
@@ -89,6 +93,16 @@ class Panes(QMainWindow):
         self._lay_out()
         self.docks["Findings"].visibilityChanged.connect(self._panel_seen)
         self.set_theme(theme)
+
+    def showEvent(self, event: QShowEvent | None) -> None:
+        """Give the panels their share of the window, unless they stand as the user left them."""
+        super().showEvent(event)
+        if not self.panels_kept:
+            self.panels_kept = True
+            wide_px = min(max(int(self.width() * _SAID_SHARE), _SAID_PX[0]), _SAID_PX[1])
+            high_px = min(max(int(self.height() * _READ_SHARE), _READ_PX[0]), _READ_PX[1])
+            self.resizeDocks([self.docks["Findings"]], [wide_px], Qt.Orientation.Horizontal)
+            self.resizeDocks([self.docks["Events"]], [high_px], Qt.Orientation.Vertical)
 
     def show_legend(self, on: bool) -> None:
         """Show what colours mean below the time line, or not."""
@@ -220,8 +234,6 @@ class Panes(QMainWindow):
         self.setCorner(Qt.Corner.BottomRightCorner, right)
         self.setTabPosition(right, self.tabPosition(bottom))
         self.resize(1600, 900)
-        self.resizeDocks([self.docks["Events"]], [260], Qt.Orientation.Vertical)
-        self.resizeDocks([self.docks["Findings"]], [470], Qt.Orientation.Horizontal)
         status = self.statusBar()
         if status is not None:
             named(status, "status")

@@ -16,15 +16,21 @@ from freezeframe.gui.plots.proof import card_finding_drawings, finding_drawings
 from freezeframe.gui.plots.svg import Shape
 from freezeframe.gui.text import printable
 
+_BELOW_PX = 6.0  # a baseline
+
 
 @dataclass(frozen=True, slots=True)
 class Proof:
-    """The pictures of a finding; ``shapes`` are all marks of them on ``size`` (width, height) pixels."""
+    """The pictures of a finding; ``shapes`` are all marks of them on ``size`` (width, height) pixels.
+
+    ``first_px``: where that ends which the first of them shows as broken.
+    """
 
     title: str
     drawings: list[Drawing]
     shapes: list[Shape]
     size: tuple[float, float]
+    first_px: float
 
     def svg(self, theme: ThemeName) -> str:
         """Return them as one SVG, as ``plot --what finding`` writes it."""
@@ -44,4 +50,9 @@ def proof_of(opened: Opened, finding: Finding) -> Proof:
         card = next(mine, opened.cards.cards[0])
         freeze = card_freeze(card)
         drawings = card_finding_drawings(card, finding, [] if freeze is None else [freeze])
-    return Proof(f"{opened.name}: {finding.diagnosis}", drawings, *picture_shapes(drawings))
+    first, (_, end_px) = picture_shapes(drawings[:1])
+    broken_px = [y for shape in first if "broken" in shape.css.split() for _, y in shape.points]
+    shown_px = max(broken_px) + _BELOW_PX if broken_px else end_px
+    return Proof(
+        f"{opened.name}: {finding.diagnosis}", drawings, *picture_shapes(drawings), shown_px
+    )

@@ -17,7 +17,8 @@ from freezeframe.gui.plots.axis import TimeAxis
 from freezeframe.gui.plots.chart import Gap, chart_sheet, filled
 from freezeframe.gui.plots.figures import Drawing
 from freezeframe.gui.plots.marks import Mark
-from freezeframe.gui.plots.timeline import HATCHED
+from freezeframe.gui.plots.timeline import hatched
+from freezeframe.gui.tracks.said import Meaning
 
 _STEPS = 6  # of the credits, before the finding and twice as many behind it
 _WAITS = 8  # times as far as what is shown: a wait so far behind may still follow from it
@@ -96,11 +97,8 @@ def books_drawing(
         name, series, *span, title=title, desc=caption, coverage=covered, gaps=gaps,
         marks=marks, lines=lines, near=True, height=_HEIGHT,
     )  # fmt: skip
-    legend = tuple((css, label) for css, label in shown.items())
-    holes = any(True for one in covered for _ in one.within(*span))
-    return Drawing(
-        name, title, caption, sheet.render(), legend + ((HATCHED,) if holes else ()), sheet=sheet, still=True
-    )  # fmt: skip
+    legend = (*(Meaning(css, label) for css, label in shown.items()), *hatched(covered, span))
+    return Drawing(name, title, caption, sheet.render(), legend, sheet=sheet, still=True)
 
 
 def series_drawing(
@@ -120,10 +118,8 @@ def series_drawing(
         marks=marks,
         limits=True,
     )
-    holes = any(True for _ in covered.within(*span))
-    return Drawing(
-        name, title, caption, sheet.render(), (HATCHED,) if holes else (), sheet=sheet, still=True
-    )
+    legend = hatched([covered], span)
+    return Drawing(name, title, caption, sheet.render(), legend, sheet=sheet, still=True)
 
 
 def _seen(gap: Gap, span: tuple[int, int]) -> bool:

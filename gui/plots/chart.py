@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import reduce
 
@@ -15,7 +15,7 @@ from freezeframe.capture.time_text import format_ps
 from freezeframe.decoders.trace.coverage import Coverage, Hole
 from freezeframe.gui.plots.axis import GUTTER, MARGIN, WIDTH, TimeAxis, value_ticks
 from freezeframe.gui.plots.marks import Mark, Marks
-from freezeframe.gui.plots.svg import Svg, text_width
+from freezeframe.gui.plots.svg import Svg, cut_to, text_width
 
 MOST_LINES = 8
 """Lines in one chart: so many strokes can be told apart without colour."""
@@ -24,7 +24,9 @@ _HEIGHT = 130.0
 _LABEL = 12.0
 _KEY_ROW = 18.0
 _KEY_LINE = 28.0  # a piece of the line and a blank before its name
-_STRIP = 5.0  # height of the strip that hatches one series of several
+_ROW, _STRIP = 14.0, 10.0  # below the axis, where one series of several was not recorded
+_FOOT = 26.0  # of the axis with its labels
+_SMALL = 10.0
 _FAR = 3.0  # a limit more than this many times above all values would press them to the floor
 _DOTS = 120  # of more points than this in view no single ones are marked
 _MOST_DOTS = 4000  # of a series that a page can zoom
@@ -61,7 +63,7 @@ def chart_sheet(
 ) -> Svg:
     """Return at most `MOST_LINES` series of one unit between two times; marks, filled gaps and named values across.
 
-    Where no series has a value the ground is hatched; where one of several has none, a strip of it at the foot.
+    Where no series has a value the ground is hatched; where one of several has none, a row of its name below the axis.
     Points closer than a pixel are drawn as the range they span, so no peak is lost.
 
     Args:
@@ -73,7 +75,8 @@ def chart_sheet(
     """
     layout = _Layout(series, t0_ps, t1_ps, marks, near=near, limits=limits, height=height)
     axis, top, bottom = layout.axis, layout.top, layout.bottom
-    svg = Svg(name, WIDTH, bottom + 26, title=title, desc=desc)
+    partly = layout.partly(coverage)
+    svg = Svg(name, WIDTH, bottom + _FOOT + _ROW * len(partly), title=title, desc=desc)
     for value in layout.values:
         svg.line(axis.x0, layout.y(value), axis.x1, layout.y(value), "grid")
         svg.text(axis.x0 - 8, layout.y(value) + 4, f"{value:,.6g}", "label", anchor="end")
@@ -93,6 +96,12 @@ def chart_sheet(
             said.append((layout.y(limit) - 4, text))
         else:
             said.append((top + 12, f"{text} lies above"))
+    for at, number in enumerate(partly):
+        label = series[number].label
+        shown, y = cut_to(label, GUTTER - 10, _SMALL), bottom + _FOOT + _ROW * at
+        tip = "" if shown == label else label
+        svg.text(axis.x0 - 8, y + 9, shown, "label row", anchor="end", tip=tip)
+        svg.line(axis.x0, y + _STRIP / 2, axis.x1, y + _STRIP / 2, f"s{number}")
     svg.begin_axis(axis, (t0_ps, t1_ps) if moves else None)
     svg.line(axis.x0, bottom, axis.x1, bottom, "axis")
     svg.begin_group("ticks")
@@ -101,10 +110,11 @@ def chart_sheet(
         svg.line(x, bottom, x, bottom + 4, "axis")
         svg.text(min(max(x, half), WIDTH - half), bottom + 18, label, "label", anchor="middle")
     svg.end_group()
-    for hole, at, high in layout.holes(coverage):
-        left, right = axis.x(hole.t0_ps), axis.x(hole.t1_ps)
-        svg.lasts(hole.t0_ps, hole.t1_ps)
-        svg.hatch(left, at, right - left, high, tip=f"not recorded: {hole.reason}")
+    for hole in layout.shared(coverage):
+        _hatch(svg, axis, hole, top, layout.height)
+    for at, number in enumerate(partly):
+        for hole in coverage[number].within(t0_ps, t1_ps):
+            _hatch(svg, axis, hole, bottom + _FOOT + _ROW * at, _STRIP, covers=True)
     layout.marks.bands(svg, top, bottom)
     for gap in gaps:
         for corners in filled(gap, axis, layout.y):
@@ -128,6 +138,18 @@ def chart_sheet(
     for y, text in said:
         svg.text(axis.x1, y, text, "limit", anchor="end")
     return svg
+
+
+def _hatch(
+    svg: Svg, axis: TimeAxis, hole: Hole, top: float, height: float, *, covers: bool = False
+) -> None:
+    """Hatch a hole; ``covers``: the line that lies there is no value, and is painted over."""
+    left, right = axis.x(hole.t0_ps), axis.x(hole.t1_ps)
+    if covers:
+        svg.lasts(hole.t0_ps, hole.t1_ps)
+        svg.rect(left, top, right - left, height, "ground")
+    svg.lasts(hole.t0_ps, hole.t1_ps)
+    svg.hatch(left, top, right - left, height, tip=f"not recorded: {hole.reason}")
 
 
 class _Layout:
@@ -169,15 +191,23 @@ class _Layout:
         self.top = y + 12 + (self.marks.height + 4 if marks else 0)
         self.bottom = self.top + height
 
-    def holes(self, coverage: Sequence[Coverage]) -> Iterator[tuple[Hole, float, float]]:
-        """Yield what is hatched, with the top and the height of each."""
-        shared = reduce(Coverage.or_else, coverage) if coverage else Coverage()
-        for hole in shared.within(self.axis.t0_ps, self.axis.t1_ps):
-            yield hole, self.top, self.height
-        for number, one in enumerate(coverage):
-            for hole in one.within(self.axis.t0_ps, self.axis.t1_ps):
-                if not any(h.t0_ps <= hole.t0_ps and hole.t1_ps <= h.t1_ps for h in shared.holes):
-                    yield hole, self.bottom - _STRIP * (number + 1), _STRIP
+    def shared(self, coverage: Sequence[Coverage]) -> list[Hole]:
+        """Return where no series was recorded."""
+        every = reduce(Coverage.or_else, coverage) if coverage else Coverage()
+        return list(every.within(self.axis.t0_ps, self.axis.t1_ps))
+
+    def partly(self, coverage: Sequence[Coverage]) -> list[int]:
+        """Return the numbers of the series that were not recorded somewhere where another was."""
+        t0_ps, t1_ps, shared = self.axis.t0_ps, self.axis.t1_ps, self.shared(coverage)
+        return [
+            number
+            for number, one in enumerate(coverage)
+            for lacking in [list(one.within(t0_ps, t1_ps))]
+            if any(
+                not any(h.t0_ps <= hole.t0_ps and hole.t1_ps <= h.t1_ps for h in shared)
+                for hole in lacking
+            )
+        ]
 
     def y(self, value: float) -> float:
         """Return the height at which a value stands."""

@@ -13,14 +13,14 @@ from freezeframe.analyzers.analysis import AnalysisResult, Series
 from freezeframe.analyzers.coverage import of_series
 from freezeframe.capture.count_text import plural
 from freezeframe.capture.time_text import format_ps
-from freezeframe.decoders.trace.coverage import Coverage, Coverages
+from freezeframe.decoders.trace.coverage import Coverages
 from freezeframe.gui.plots.chart import MOST_LINES, chart_sheet
 from freezeframe.gui.plots.svg import Shape, Svg, escape
-from freezeframe.gui.plots.timeline import HATCHED, can_move, legend_of_lanes, timeline_sheet
+from freezeframe.gui.plots.timeline import can_move, hatched, legend_of_lanes, timeline_sheet
 from freezeframe.gui.plots.track_lanes import lanes_of
 from freezeframe.gui.tracks.analysis import intervals_tracks
 from freezeframe.gui.tracks.lanes import split_lanes
-from freezeframe.gui.tracks.said import one_swatch_each
+from freezeframe.gui.tracks.said import Meaning, one_swatch_each
 
 _SUBLANES = 8  # of one track, for intervals that overlap
 
@@ -31,7 +31,7 @@ class Drawing:
 
     Attributes:
         title, caption: plain text.
-        legend: (style class, meaning) of the colours that are not named in the picture itself.
+        legend: style classes and meanings of the colours that are not named in the picture itself.
         moves: a page's script can zoom it.
         sheet: its marks, for a writer of another kind; None where only its SVG was kept.
         still: it is not made to be zoomed: there is nothing beside what is drawn.
@@ -41,7 +41,7 @@ class Drawing:
     title: str
     caption: str
     svg: str
-    legend: tuple[tuple[str, str], ...] = ()
+    legend: tuple[Meaning, ...] = ()
     moves: bool = False
     sheet: Svg | None = None
     still: bool = False
@@ -130,7 +130,7 @@ def _chart(
         title,
         f"{title}{unit}; {points:,} values, {held}.",
         svg.render(),
-        _hatched(covered, span),
+        hatched(covered, span),
         moves,
     )
 
@@ -145,7 +145,7 @@ def _lanes(name: str, result: AnalysisResult, span: tuple[int, int], moves: bool
     legend = legend_of_lanes(lanes, *span)
     desc = (
         f"{plural(count, 'interval')} in {plural(len(tracks), 'track')}, from {_range(span)}. "
-        f"Kinds: {', '.join(text for css, text in legend if css != 'hatch')}."
+        f"Kinds: {', '.join(dict.fromkeys(kind for one in result.intervals for kind in one.kind))}."
     )
     moves = moves and can_move(count, span[1])
     reach = span if moves else None
@@ -156,11 +156,6 @@ def _lanes(name: str, result: AnalysisResult, span: tuple[int, int], moves: bool
             f" {crowded:,} that overlap more than {_SUBLANES} others are drawn over each other."
         )
     return Drawing(name, title, caption, svg, legend, moves)
-
-
-def _hatched(covered: Sequence[Coverage], span: tuple[int, int]) -> tuple[tuple[str, str], ...]:
-    """Return the legend of what is hatched, where anything is."""
-    return (HATCHED,) if any(True for one in covered for _ in one.within(*span)) else ()
 
 
 def _joint(labels: Sequence[str]) -> str:
@@ -197,11 +192,13 @@ def swatch(css: str, x: float = 1, y: float = 1) -> str:
     return f'<rect x="{x:g}" y="{y:g}" width="{x2 - x1:g}" height="{y2 - y1:g}" class="{escape(css)}"/>'
 
 
-def legend_html(legend: Sequence[tuple[str, str]]) -> str:
+def legend_html(legend: Sequence[tuple[str, ...]]) -> str:
     """Return the legend of a drawing as an HTML list, its texts escaped."""
     items = "".join(
         '<li><svg class="drawing" viewBox="0 0 22 12" aria-hidden="true">'
         f"{swatch(css)}</svg>{escape(text)}</li>"
-        for css, text in one_swatch_each(legend)
+        if css
+        else f'<li class="of">{escape(text)}:</li>'
+        for css, text, _ in one_swatch_each(legend)
     )
     return f'<ul class="legend">{items}</ul>' if items else ""

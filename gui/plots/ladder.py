@@ -18,7 +18,6 @@ from freezeframe.gui.plots.marks import Mark
 from freezeframe.gui.plots.path_of import direction_of
 from freezeframe.gui.plots.svg import Svg
 from freezeframe.gui.plots.timeline import (
-    HATCHED,
     Bar,
     Lane,
     Link,
@@ -29,16 +28,17 @@ from freezeframe.gui.plots.timeline import (
 from freezeframe.gui.plots.trace_lanes import packet_rows
 from freezeframe.gui.plots.track_lanes import lane_of
 from freezeframe.gui.tracks.recording import packet_tracks
+from freezeframe.gui.tracks.said import Meaning
 
 _APART = 40.0
 _SAME_PACKET_PS = 10**9  # 65,536 packets last longer than 1 ms
 _LEAST_PS = 2_000_000
 _MOST_PS = 40_000_000
+RESTS_ON = Meaning("tick error", "what the finding rests on")
 _LEGEND = (
-    ("way mine", "the packet of the finding"),
-    ("way lost", "it does not come to the next tap"),
-    ("tick error", "what the finding rests on"),
-    HATCHED,
+    Meaning("way mine", "the packet of the finding"),
+    Meaning("way lost", "it does not come to the next tap"),
+    RESTS_ON,
 )
 
 
@@ -150,7 +150,7 @@ def evidence_lane(finding: Finding) -> Lane:
     return Lane("", "it rests on", "records that the finding rests on", ticks=ticks)
 
 
-def seen_in(sheet: Svg, legend: Sequence[tuple[str, str]]) -> tuple[tuple[str, str], ...]:
+def seen_in(sheet: Svg, legend: Sequence[Meaning]) -> tuple[Meaning, ...]:
     """Return the entries of a legend of which a drawing has a mark, each once."""
     used = [set(shape.css.split()) for shape in sheet.shapes]
     return tuple(

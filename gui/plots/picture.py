@@ -42,8 +42,10 @@ def picture_svg(drawings: Sequence[Drawing], title: str, *, theme: ThemeName = "
         width, height = _size(drawing.svg)
         parts.append(_text(_MARGIN, y + _HEADING, drawing.title, "group"))
         for css, label, x, top in _keys(drawing, y + _HEAD):
-            parts.append(swatch(css, x, top))
-            parts.append(_text(x + _BESIDE, top + 9, label, "key"))
+            if css:
+                parts.append(swatch(css, x, top))
+            said = label if css else f"{label}:"
+            parts.append(_text(x + _BESIDE * bool(css), top + 9, said, "key" if css else "of"))
         y = _top(drawing, y)
         inner = drawing.svg.replace(
             "<svg ", f'<svg x="{_MARGIN:g}" y="{y:g}" width="{width:g}" height="{height:g}" ', 1
@@ -82,8 +84,11 @@ def picture_shapes(drawings: Sequence[Drawing]) -> tuple[list[Shape], tuple[floa
             raise ValueError(f"{drawing.title}: its marks were not kept")
         shapes.append(Shape("text", "group", ((_MARGIN, y + _HEADING),), drawing.title))
         for css, label, x, top in _keys(drawing, y + _HEAD):
-            shapes.append(swatch_shape(css).moved(x, top))
-            shapes.append(Shape("text", "key", ((x + _BESIDE, top + 9),), label))
+            if css:
+                shapes.append(swatch_shape(css).moved(x, top))
+            at = (x + _BESIDE * bool(css), top + 9)
+            said = label if css else f"{label}:"
+            shapes.append(Shape("text", "key" if css else "of", (at,), said))
         y = _top(drawing, y)
         shapes += [shape.moved(_MARGIN, y) for shape in drawing.sheet.shapes]
         y += drawing.sheet.height + _GAP
@@ -136,8 +141,8 @@ def _size(svg: str) -> tuple[float, float]:
 def _keys(drawing: Drawing, y: float) -> Iterator[tuple[str, str, float, float]]:
     """Yield class, meaning, left and top of each entry of the legend, in as many rows as it takes."""
     x = _MARGIN
-    for css, label in drawing.legend:
-        width = _BESIDE + 2 + text_width(label, 12) + 18
+    for css, label, _ in drawing.legend:
+        width = _BESIDE * bool(css) + 2 + text_width(label, 12) + (18 if css else 6)
         if x > _MARGIN and x + width > _WIDTH:
             x, y = _MARGIN, y + _KEY
         yield css, label, x, y

@@ -26,6 +26,7 @@ from freezeframe.gui.plots.books import (
 )
 from freezeframe.gui.plots.figures import Drawing
 from freezeframe.gui.plots.ladder import (
+    RESTS_ON,
     card_ladder_drawing,
     evidence_lane,
     framed,
@@ -261,7 +262,7 @@ class _Proof:
         """Return a lane of some events of one kind and device, an empty one where there are none."""
         trace = self._view.trace
         for track, _ in event_tracks("", "", replace(trace, events=events)):
-            return replace(lane_of(track), name=name)
+            return replace(lane_of(track), name=name, legend=())  # its name says what it holds
         return Lane("", name, coverage=trace.coverage.log(device, kind))
 
     def _rates(self, name: str, span: tuple[int, int]) -> list[Drawing]:
@@ -283,7 +284,5 @@ class _Proof:
         shown = [*lanes, evidence_lane(self._finding)]
         caption = f"{title}; from {format_ps(span[0])} to {format_ps(span[1])}."
         sheet = timeline_sheet(name, shown, self._marks, *span, title=title, desc=caption)
-        legend = seen_in(
-            sheet, (*legend_of_lanes(shown, *span), ("tick error", "what the finding rests on"))
-        )
+        legend = seen_in(sheet, (*legend_of_lanes(shown, *span), RESTS_ON))
         return Drawing(name, title, caption, sheet.render(), legend, sheet=sheet, still=True)

@@ -260,6 +260,12 @@ class Svg:
         self._when = ""
 
 
+def cut_to(text: str, width: float, font_px: float = 12.0) -> str:
+    """Return a text with what a width has no room for left out at its end."""
+    most = int(width / text_width("x", font_px))
+    return text if len(text) <= most else f"{text[: max(most - 1, 1)]}…"
+
+
 def _points(points: Sequence[tuple[float, float]], digits: int = 2) -> str:
     return " ".join(f"{_number(x, digits)},{_number(y)}" for x, y in points)
 

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
 from freezeframe.decoders.trace.coverage import Coverage
 from freezeframe.gui.plots.axis import GUTTER, MARGIN, WIDTH, TimeAxis
 from freezeframe.gui.plots.marks import Mark, Marks
-from freezeframe.gui.plots.svg import Svg, text_width
+from freezeframe.gui.plots.svg import Svg, cut_to, text_width
+from freezeframe.gui.tracks.said import Meaning
 
 _NARROW = 4.0  # bars under this have no outline, which would take much of their width
 _LANE = 24.0
@@ -18,11 +19,8 @@ _LABEL = 12.0  # font size of lane names, axis and marks
 _SMALL = 10.0  # font size inside bars
 _MOST_MOVED = 40_000  # marks; with more a page would be slow and tens of megabytes
 _EXACT_PS = 1 << 53
+_REASONS, _REASON_LETTERS = 3, 110  # of a hatch, that stand in the legend
 _THIN = 1.0  # no bar is narrower: it would fade; those that are, are drawn together with their neighbours
-
-
-HATCHED = ("hatch", "not recorded; the tip says why")
-"""Its entry in a legend."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +54,7 @@ class Lane:
     bars: list[Bar] = field(default_factory=list)
     ticks: list[Tick] = field(default_factory=list)
     coverage: Coverage = field(default_factory=Coverage)
-    legend: tuple[tuple[str, str], ...] = ()  # look and meaning of what is in it
+    legend: tuple[Meaning, ...] = ()  # of what is in it
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,7 +104,7 @@ def timeline_sheet(
         svg.text(2, y + _HEADING - 7, group, "group")
         svg.line(0, y + _HEADING - 1, WIDTH - MARGIN, y + _HEADING - 1, "rule")
     for lane, y in zip(lanes, tops, strict=True):
-        cut = _cut(lane.name, GUTTER - 10)
+        cut = cut_to(lane.name, GUTTER - 10)
         tip = (
             lane.tip if cut == lane.name else f"{lane.name}: {lane.tip}" if lane.tip else lane.name
         )
@@ -129,11 +127,22 @@ def can_move(items: int, last_ps: int) -> bool:
     return items <= _MOST_MOVED and last_ps < _EXACT_PS
 
 
-def legend_of_lanes(lanes: Sequence[Lane], t0_ps: int, t1_ps: int) -> tuple[tuple[str, str], ...]:
-    """Return look and meaning of what lanes hold, each once; of a hatch where one is between the two times."""
-    said = list(dict.fromkeys(entry for lane in lanes for entry in lane.legend))
-    holes = any(True for lane in lanes for _ in lane.coverage.within(t0_ps, t1_ps))
-    return (*said, *([HATCHED] if holes else []))
+def legend_of_lanes(lanes: Sequence[Lane], t0_ps: int, t1_ps: int) -> tuple[Meaning, ...]:
+    """Return the meanings of what lanes hold, each once; of a hatch where one is between the two times."""
+    said = dict.fromkeys(entry for lane in lanes for entry in lane.legend)
+    return (*said, *hatched([lane.coverage for lane in lanes], (t0_ps, t1_ps)))
+
+
+def hatched(covered: Iterable[Coverage], span: tuple[int, int]) -> tuple[Meaning, ...]:
+    """Return the legend of what is hatched between two times, with the reasons; nothing where nothing is."""
+    reasons = list(dict.fromkeys(hole.reason for one in covered for hole in one.within(*span)))
+    if not reasons:
+        return ()
+    said = reasons[:_REASONS]
+    while len(said) > 1 and len("; ".join(said)) > _REASON_LETTERS:
+        said.pop()
+    more = [f"{len(reasons) - len(said)} more"] if len(said) < len(reasons) else []
+    return (Meaning("hatch", f"not recorded: {'; '.join([*said, *more])}"),)
 
 
 def _top(marks: Marks) -> float:
@@ -156,11 +165,6 @@ def _places(
                 y += _LANE + apart
         y -= apart
     return [at[number] for number in range(len(lanes))], headings, y
-
-
-def _cut(text: str, width: float) -> str:
-    most = int(width / text_width("x", _LABEL))
-    return text if len(text) <= most else f"{text[: max(most - 1, 1)]}…"
 
 
 def _draw_axis(svg: Svg, axis: TimeAxis, top: float, bottom: float) -> None:

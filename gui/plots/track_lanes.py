@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from freezeframe.gui.plots.timeline import Bar, Lane, Tick
-from freezeframe.gui.tracks.said import is_wrong, legend_of, tip_of
+from freezeframe.gui.tracks.said import Meaning, is_wrong, legend_of, tip_of
 from freezeframe.gui.tracks.tracks import SliceTrack, StateTrack, Track, roles_of
 
 
@@ -32,7 +32,7 @@ def lane_of(track: Track, group: str = "", items: Iterable[int] | None = None) -
             end = max(end, begin + 1)
             lane.bars.append(Bar(begin, end, css, track.label_of(item), tip, loud=wrong))
     look = "tick " if moments else ""
-    lane.legend = tuple((f"{look}{role}", text) for role, text in legend_of([track]))
+    lane.legend = tuple(Meaning(f"{look}{m.look}", m.text, m.of) for m in legend_of([track]))
     return lane
 
 

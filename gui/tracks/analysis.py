@@ -15,6 +15,7 @@ from freezeframe.decoders.trace.coverage import Coverage
 from freezeframe.gui.palette import CLASSES
 from freezeframe.gui.tracks.lanes import split_lanes
 from freezeframe.gui.tracks.slices import classes_by_appearance, slices_of_rows
+from freezeframe.gui.tracks.topics import WAITS, role_of_all
 from freezeframe.gui.tracks.tracks import IntervalTrack, SeriesTrack, SliceTrack, Track
 
 
@@ -42,6 +43,9 @@ def intervals_tracks(
     """Yield number and track of each set of intervals that holds any; a kind has one colour in all of them."""
     every = [kind for one in result.intervals for kind in one.kind]
     classes, colours = classes_by_appearance(every)
+    role = role_of_all(result.name)
+    if role == "warn":
+        classes, colours = (WAITS,), np.zeros_like(colours)
     first = 0
     for number, one in enumerate(result.intervals):
         mine = colours[first : first + len(one.t_ps)]
@@ -62,7 +66,9 @@ def intervals_tracks(
                         "open_end": one.open_end,
                     },
                     classes=classes,
+                    roles=(role,) * len(classes) if role else (),
                     label=one.text.__getitem__,
+                    tip=one.kind.__getitem__ if role else None,
                     note=f"Of the analysis {result.name}.",
                     coverage=of_intervals(one, result.memories),
                 ),

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -107,7 +106,7 @@ def word_tracks(key: str, name: str, card: CardView, words: pd.DataFrame) -> Ite
 def wait_tracks(key: str, name: str, card: CardView) -> Iterator[IntervalTrack]:
     """Yield where streams of a card stand still, and cycles without a beat inside packets."""
     for _, track in intervals_tracks(key, name, pressure_of(card)):
-        yield replace(track, roles=("warn",) * len(track.classes))
+        yield track
 
 
 def logged_tracks(

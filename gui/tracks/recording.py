@@ -25,6 +25,7 @@ from freezeframe.gui.tracks.slices import (
     slices_of_rows,
     words_of_rows,
 )
+from freezeframe.gui.tracks.topics import WAITS
 from freezeframe.gui.tracks.tracks import (
     IntervalTrack,
     MarkTrack,
@@ -179,12 +180,16 @@ def event_tracks(key: str, name: str, trace: Trace) -> Iterator[Made]:
         of = f" f{flow[row]}" if flow[row] >= 0 else ""
         return f"{codes[row]}{of} {value[row]}"
 
+    classes_of = {kind: _classes(codes[kinds == kind]) for kind in dict.fromkeys(kinds.tolist())}
     for source, rows in by_source(table):
         for kind in dict.fromkeys(kinds[rows].tolist()):
             if kind in skipped:
                 continue
             order = rows_by_time(starts, rows[kinds[rows] == kind])
-            classes, colour = _classes(codes[order])
+            classes = classes_of[kind]  # of all cards: a code has one colour
+            known = {name: number for number, name in enumerate(classes)}
+            other = len(classes) - 1
+            colour = np.array([known.get(code, other) for code in codes[order].tolist()], np.uint8)
             lost = kind in (ERROR, Kind.LOSS.name)
             error = np.char.startswith(codes[order], "refused") | lost
             yield (
@@ -263,7 +268,7 @@ def wait_tracks(key: str, name: str, trace: Trace) -> Iterator[Made]:
             name=f"{source.partition('.')[0]} blocked",
             source=name,
             columns={end: table[end].to_numpy() for end in ("open_start", "open_end")},
-            classes=("a flow waits for credit",),
+            classes=(WAITS,),
             roles=("warn",),
             label=lambda row: f"flow {flow[row]}",
             note="Times at which a flow had a packet to send and no credit for it.",
@@ -310,13 +315,10 @@ def _texts(column: pd.Series[Any]) -> npt.NDArray[np.str_]:
     return column.astype(str).to_numpy().astype(np.str_)
 
 
-def _classes(texts: npt.NDArray[np.str_]) -> tuple[tuple[str, ...], npt.NDArray[np.uint8]]:
-    """Return at most 16 classes and the class of each text; the rarest share the last one."""
-    names, codes, counts = np.unique(texts, return_inverse=True, return_counts=True)
+def _classes(texts: npt.NDArray[np.str_]) -> tuple[str, ...]:
+    """Return at most 16 classes; the rarest texts share the last one."""
+    names, counts = np.unique(texts, return_counts=True)
     if len(names) <= MOST_CLASSES:
-        return tuple(str(n) for n in names), codes.astype(np.uint8)
-    order = np.argsort(-counts, kind="stable")
-    place = np.full(len(names), MOST_CLASSES - 1)
-    place[order[: MOST_CLASSES - 1]] = np.arange(MOST_CLASSES - 1)
-    kept = tuple(str(names[at]) for at in order[: MOST_CLASSES - 1])
-    return (*kept, "other"), place[codes].astype(np.uint8)
+        return tuple(names.tolist())
+    kept = names[np.argsort(-counts, kind="stable")[: MOST_CLASSES - 1]]
+    return (*kept.tolist(), "other")

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable
+from typing import NamedTuple
 
 from freezeframe.capture.time_text import format_ps
 from freezeframe.gui.text import printable
+from freezeframe.gui.tracks.topics import coloured_with
 from freezeframe.gui.tracks.tracks import (
     IntervalTrack,
     MarkTrack,
@@ -47,10 +50,19 @@ def is_wrong(track: Track, item: int) -> bool:
     return error is not None and bool(error[item])
 
 
-def legend_of(tracks: Iterable[Track]) -> list[tuple[str, str]]:
+class Meaning(NamedTuple):
+    """What a look means. ``of``: the kind of tracks in which it does; empty for all. A heading has no look."""
+
+    look: str
+    text: str
+    of: str = ""
+
+
+def legend_of(tracks: Iterable[Track]) -> list[Meaning]:
     """Return role and meaning of the colours of some tracks, each once, in order of appearance."""
-    said: dict[tuple[str, str], None] = {}
+    said: dict[Meaning, None] = {}
     for track in tracks:
+        of = coloured_with(track)
         names = getattr(track, "classes", ()) or getattr(track, "names", ())
         roles = roles_of(len(names), getattr(track, "roles", ()))
         present = getattr(track, "colour", None)
@@ -58,21 +70,35 @@ def legend_of(tracks: Iterable[Track]) -> list[tuple[str, str]]:
             present = getattr(track, "state", None)
         for number, (role, name) in enumerate(zip(roles, names, strict=True)):
             if name and len(track) and (present is None or bool((present == number).any())):
-                said.setdefault((role, name))
+                said.setdefault(Meaning(role, name, of))
         if isinstance(track, SliceTrack) and track.error is not None and bool(track.error.any()):
-            said.setdefault(("error", "fails a check"))
+            said.setdefault(Meaning("error", "fails a check", of))
         if isinstance(track, SeriesTrack) and track.limit is not None and track.limit_label:
-            said.setdefault(("limit", track.limit_label))
+            said.setdefault(Meaning("limit", track.limit_label, of))
     return list(said)
 
 
-def one_swatch_each(entries: Iterable[tuple[str, str]]) -> list[tuple[str, str]]:
+def one_swatch_each(entries: Iterable[tuple[str, ...]]) -> list[Meaning]:
     """Return each look once, with all that it means: two swatches that look alike would tell nothing apart.
 
+    Where a look means one thing in one kind of track and another in another kind, each kind has its heading.
+
     Args:
-        entries: (look, meaning), as of `legend_of`.
+        entries: as of `legend_of`; look and meaning alone for what all tracks share.
     """
-    meanings: dict[str, dict[str, None]] = {}
-    for look, meaning in entries:
-        meanings.setdefault(look, {}).setdefault(meaning)
-    return [(look, ", ".join(said)) for look, said in meanings.items()]
+    given = list(dict.fromkeys(Meaning(*entry) for entry in entries if entry[0]))
+    often = Counter((look, text) for look, text, _ in given)
+    kinds: dict[str, set[str]] = {}
+    for look, text, of in given:
+        if of and often[look, text] == 1:
+            kinds.setdefault(look, set()).add(of)
+    clash = any(len(several) > 1 for several in kinds.values())
+    made: dict[str, dict[str, dict[str, None]]] = {}
+    for look, text, of in given:
+        under = of if clash and often[look, text] == 1 else ""
+        made.setdefault(under, {}).setdefault(look, {}).setdefault(text)
+    lines: list[Meaning] = []
+    for of in sorted(made, key=lambda kind: not kind):  # what all share comes last
+        lines += [Meaning("", of, of)] if of else []
+        lines += [Meaning(look, ", ".join(said), of) for look, said in made[of].items()]
+    return lines

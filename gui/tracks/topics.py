@@ -50,6 +50,12 @@ _OF_PART = {
     "state": "states",
 }
 _OF_EVENTS = {"CREDIT": "credits", "DESC": "host", "IRQ": "host", "LINK": "link"}
+WAITS = "waits"
+"""What the one colour of waits means, whoever tells of them: the log, an analysis, a described card."""
+_ROLE_OF = {
+    "pressure": "warn",
+    "credits": "error",
+}  # analyses all of whose intervals mean one thing
 _SHAPES = ("series", "intervals", "table")  # the second part of a key that an analysis made
 
 
@@ -79,6 +85,17 @@ def about(track: Track) -> About:
     topic = _OF_PART.get(part, part)
     whole = topic in (MARKS, "signals", "decoded") or not rest
     return About(topic, "" if whole else _device(rest[0]))
+
+
+def role_of_all(analysis: str) -> str:
+    """Return the one role of all intervals of an analysis; empty where each kind has its own."""
+    return _ROLE_OF.get(analysis, "")
+
+
+def coloured_with(track: Track) -> str:
+    """Return the kind of tracks in which a colour means the same as in this one: words and packets differ."""
+    part = (track.key.split("/")[1:2] or [""])[0]
+    return {"words": "words", "compare": "comparison"}.get(part) or about(track).topic
 
 
 def _device(name: str) -> str:

@@ -12,10 +12,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from freezeframe.analyzers.analysis import AnalysisResult, Intervals, Series
+from freezeframe.decoders.trace.coverage import Coverage
 from freezeframe.gui.plots.axis import GUTTER, value_ticks
 from freezeframe.gui.plots.chart import MOST_LINES, chart_sheet
 from freezeframe.gui.plots.figures import drawings, extent
 from freezeframe.gui.plots.picture import picture_svg
+from freezeframe.gui.plots.timeline import hatched
 
 SPACE = "{http://www.w3.org/2000/svg}"
 HOSTILE = '</text><script>alert("x")</script>&'
@@ -116,6 +118,31 @@ def test_a_near_limit_is_a_line_and_a_far_one_is_said() -> None:
 
 def test_series_without_any_known_value_are_drawn_as_an_empty_chart() -> None:
     assert lines(chart(series([math.nan, math.nan]))) == []
+
+
+def test_a_series_that_was_not_recorded_everywhere_has_a_row_of_its_name_below_the_axis() -> None:
+    late = series([float("nan")] * 5 + [1.0] * 6, name="B.in")
+    whole = series([2.0] * 11, name="A.out")
+    late_from = Coverage.between(5_000, 20_000, "no value before 5 ns", "")
+    covered = [Coverage(), late_from]
+    sheet = chart_sheet("c", [whole, late], 0, 10_000, title="T", desc="D", coverage=covered)
+    (hole,) = [s for s in sheet.shapes if s.kind == "hatch"]
+    (row,) = [s for s in sheet.shapes if s.css == "label row"]
+    (axis,) = [s for s in sheet.shapes if s.css == "axis" and s.points[0][0] < s.points[1][0]]
+    assert (row.text, hole.tip) == ("B.in label", "not recorded: no value before 5 ns")
+    (x0, top), (x1, bottom) = hole.points
+    assert x0 == GUTTER and x1 == (GUTTER + axis.points[1][0]) / 2
+    assert axis.points[0][1] < top < row.points[0][1] <= bottom <= sheet.height
+
+
+def test_the_legend_of_a_hatch_says_why_in_the_picture_itself() -> None:
+    reasons = ["overwritten before 5 ns", "recording closed at 9 ns"]
+    covered = [Coverage.between(5_000, 9_000, *reasons)]
+    assert hatched(covered, (0, 10_000)) == (("hatch", f"not recorded: {'; '.join(reasons)}", ""),)
+    assert hatched(covered, (5_000, 9_000)) == ()
+    many = [Coverage.between(t, 10_000, f"no value before {t} ps", "") for t in range(1, 9)]
+    (said,) = hatched(many, (0, 10_000))
+    assert said.text.endswith("no value before 3 ps; 5 more")
 
 
 def test_what_makes_no_chart_is_refused() -> None:

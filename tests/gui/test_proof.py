@@ -9,9 +9,11 @@ import numpy as np
 import pytest
 
 from freezeframe.analyzers.analysis import Series
+from freezeframe.analyzers.card.view import run_analysis
 from freezeframe.analyzers.contract import Evidence, Finding
 from freezeframe.analyzers.credits.staircases import fifo_level, staircases
 from freezeframe.analyzers.explain import NAMES, explain
+from freezeframe.analyzers.pressure.analysis import PRESSURE
 from freezeframe.analyzers.view import CaptureView
 from freezeframe.decoders.trace.coverage import Coverage
 from freezeframe.gui.moments import freezes
@@ -25,6 +27,10 @@ from freezeframe.gui.plots.proof import PROVES, finding_drawings
 from freezeframe.gui.plots.sizes import counted
 from freezeframe.gui.plots.svg import Shape
 from freezeframe.gui.plots.timeline import Lane, Link, timeline_sheet
+from freezeframe.gui.tracks.analysis import result_tracks
+from freezeframe.gui.tracks.recording import wait_tracks
+from freezeframe.gui.tracks.said import legend_of, tip_of
+from freezeframe.gui.tracks.tracks import IntervalTrack
 from tests.analyzers.emulated import pulled
 from tests.gui.made_capture import BAD_PACKET, made_capture
 
@@ -173,7 +179,7 @@ def test_credits_that_were_told_and_not_taken_are_a_filled_gap_up_to_the_edge(
     (books,) = [one for one in drawn if one.title.startswith("Books")]
     owed = of(books, "polygon", "owed")
     assert max(x for shape in owed for x, _ in shape.points) == pytest.approx(WIDTH, abs=0.1)
-    assert ("owed", "told by B, not yet credited to A") in books.legend
+    assert ("owed", "told by B, not yet credited to A", "") in books.legend
 
 
 @pytest.fixture(scope="module")
@@ -240,3 +246,16 @@ def test_the_coverage_of_lanes_is_in_the_picture(omitted: CaptureView) -> None:
     sheet = timeline_sheet("n", [Lane("", "l", coverage=covered)], [], 0, 100, title="t", desc="d")
     (hole,) = [s for s in sheet.shapes if s.kind == "hatch"]
     assert (hole.points[0][0], hole.tip) == (GUTTER + HALF, "not recorded: closed")
+
+
+def test_back_pressure_has_one_colour_whoever_tells_of_it(tmp_path: Path) -> None:
+    view = pulled(tmp_path, 2, fault="credit-too-coarse")
+    logged = [track for track, _ in wait_tracks("1", "x", view.trace)]
+    blamed = [track for track, _ in result_tracks("1", "x", run_analysis(PRESSURE, view))]
+    lasting = [track for track in blamed if isinstance(track, IntervalTrack)]
+    assert lasting and logged
+    for track in (*logged, *lasting):
+        assert legend_of([track]) == [("warn", "waits", "back-pressure")]
+    assert any("credit-" in tip_of(lasting[0], item) for item in range(len(lasting[0]))), (
+        "what each wait was for is told by its tip"
+    )

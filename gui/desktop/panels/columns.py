@@ -9,7 +9,8 @@ from typing import Any, Protocol
 from PyQt6.QtCore import QObject, QPoint, Qt
 from PyQt6.QtWidgets import QMenu, QTableView
 
-from freezeframe.gui.desktop.panels.table_model import FrameModel, heading
+from freezeframe.gui.desktop.headings import heading
+from freezeframe.gui.desktop.panels.table_model import FrameModel
 from freezeframe.gui.desktop.progress import Progress
 from freezeframe.gui.desktop.sorting import Int64, order_of
 from freezeframe.gui.desktop.sources.opened import Opened, Table

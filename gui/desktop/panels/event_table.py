@@ -13,8 +13,9 @@ from PyQt6.QtWidgets import QComboBox, QWidget
 
 from freezeframe.capture.count_text import plural
 from freezeframe.decoders.query import ExpressionError, matching, parse
+from freezeframe.gui.desktop.headings import heading
 from freezeframe.gui.desktop.panels.columns import ColumnControl
-from freezeframe.gui.desktop.panels.table_model import FrameModel, heading
+from freezeframe.gui.desktop.panels.table_model import FrameModel
 from freezeframe.gui.desktop.progress import Progress
 from freezeframe.gui.desktop.sources.opened import Opened, Place, Table
 from freezeframe.gui.desktop.widgets import (

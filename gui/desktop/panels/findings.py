@@ -18,6 +18,12 @@ from freezeframe.gui.text import confidence_digits, printable
 
 _MASK = (1 << 64) - 1
 _PLACE = Qt.ItemDataRole.UserRole
+_VALUES = Qt.ItemDataRole.UserRole + 1  # the texts of all columns of a row
+_COLUMNS = ("evidence", "where", "time", "recorded", "expected")
+_OF_VALUES = (3, 4)  # columns that go below the first where they have no room
+_LEAST_LABEL = 20  # letters of the first column before values go below it
+_INDENT_PX = 12
+_CELL_PX = 10  # of a cell around its text
 _LEAST_LETTERS = 24  # of a line of a sentence, however narrow the panel is
 
 
@@ -39,11 +45,12 @@ class FindingsPanel(QWidget):
         self.list.setWordWrap(True)
         self.text = text_box("finding in words")
         self.text.setPlaceholderText("What went wrong is said here.")
-        self.evidence = tree("evidence", ("evidence", "where", "time", "recorded", "expected"))
+        self.evidence = tree("evidence", _COLUMNS)
         self.evidence.setWordWrap(
             False
         )  # at a column's width; sentences reach over all columns, see `_wrap`
         self.evidence.setUniformRowHeights(False)
+        self.evidence.setIndentation(_INDENT_PX)
         split = QSplitter(Qt.Orientation.Vertical)
         for widget in (self.list, self.text, self.evidence):
             split.addWidget(widget)
@@ -56,6 +63,7 @@ class FindingsPanel(QWidget):
         self._own_sizes = False
         self._lines = 0.0  # that the text needs at this width
         split.splitterMoved.connect(self._sized)
+        self.evidence.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAsNeeded)
         self.list.setMinimumHeight(2 * self.list.fontMetrics().lineSpacing())
         layout = self._document().documentLayout()
         assert layout is not None, "every document has one"
@@ -131,6 +139,7 @@ class FindingsPanel(QWidget):
     def _share(self) -> None:
         """Give the list and the text the height they need, the evidence the rest; what the user has set stands."""
         self._wrap()
+        self._fit()
         if self._own_sizes:
             return
         whole = sum(self._split.sizes())
@@ -163,6 +172,40 @@ class FindingsPanel(QWidget):
                 whole = sentence.data(0, Qt.ItemDataRole.AccessibleTextRole)
                 sentence.setText(0, textwrap.fill(whole, letters))
 
+    def _fit(self) -> None:
+        """Give the columns the panel's width: a time stands whole; values without room stand below what they are of."""
+        tree, view = self.evidence, self.evidence.viewport()
+        assert view is not None, "every tree has one"
+        rows = [
+            sentence.child(number)
+            for at in range(tree.topLevelItemCount())
+            if (sentence := tree.topLevelItem(at)) is not None
+            for number in range(sentence.childCount())
+        ]
+        told = [row.data(0, _VALUES) for row in rows if row is not None]
+        letter = QFontMetricsF(tree.font()).horizontalAdvance("x")
+
+        def wide(column: int) -> int:
+            longest = max((len(texts[column]) for texts in told), default=0)
+            return int(max(longest, len(_COLUMNS[column])) * letter) + _CELL_PX if longest else 0
+
+        inset = 2 * tree.indentation()
+        widths = [inset + wide(0), *map(wide, range(1, len(_COLUMNS)))]
+        least = inset + min(wide(0), int(_LEAST_LABEL * letter) + _CELL_PX)
+        beside = least + sum(widths[1:]) <= view.width()
+        for column, needs in enumerate(widths[1:], 1):
+            tree.setColumnHidden(column, not needs or (column in _OF_VALUES and not beside))
+            tree.setColumnWidth(column, needs)
+        others = sum(widths[1:] if beside else widths[1 : _OF_VALUES[0]])
+        tree.setColumnWidth(0, max(view.width() - others, inset + _CELL_PX))
+        letters = max(int((tree.columnWidth(0) - inset - _CELL_PX) / letter), 1)
+        for row in rows:
+            if row is not None:
+                texts = row.data(0, _VALUES)
+                below = [] if beside else [texts[column] for column in _OF_VALUES]
+                lines = [printable(texts[0]), " ".join(below).strip()]
+                row.setText(0, "\n".join(textwrap.fill(one, letters) for one in lines if one))
+
     def _texts(self) -> list[str]:
         found = [self.list.item(line) for line in range(self.list.count())]
         return [one.text() for one in found if one is not None]
@@ -193,8 +236,8 @@ class FindingsPanel(QWidget):
                 if sentence is not None:
                     sentence.setFirstColumnSpanned(True)  # it needs the room of all columns
                     sentence.setData(0, Qt.ItemDataRole.AccessibleTextRole, sentence.text(0))
-            self.evidence.setColumnWidth(0, min(self.evidence.columnWidth(0), 190))
             self._wrap()
+            self._fit()
         self.evidence.blockSignals(False)
         current = self._current()
         self.shown.emit(*(("", -1) if current is None else current[:2]))
@@ -259,13 +302,13 @@ def _of_row(row: Row) -> QTreeWidgetItem:
 
     wrong = row.expected is not None and row.value != row.expected
     shown = row.row is not None and row.table != "registers"
-    return item(
-        [
-            row.label,
-            row.source,
-            "" if row.t_ps is None else format_ps(row.t_ps),
-            word(row.value),
-            word(row.expected) + (" ≠" if wrong else ""),
-        ],
-        data=(row.table, row.row) if shown else None,
+    texts = (
+        row.label,
+        row.source,
+        "" if row.t_ps is None else format_ps(row.t_ps),
+        word(row.value),
+        "" if row.expected is None else f"≠ {word(row.expected)}" if wrong else "the same",
     )
+    made = item(texts, data=(row.table, row.row) if shown else None)
+    made.setData(0, _VALUES, texts)
+    return made

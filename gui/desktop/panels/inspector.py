@@ -67,6 +67,13 @@ class InspectorPanel(QWidget):
         for one in items[: 2 if what.words else 0]:
             one.setExpanded(True)
         fit_columns(self.tree)
+        said = [
+            *what.verdicts,
+            *what.fields,
+            *(field for word in what.words for field in word.fields),
+        ]
+        self.tree.setColumnHidden(2, not what.words and not any(field.expected for field in said))
+        self.tree.setColumnHidden(3, not what.words and all(field.lsb is None for field in said))
         for column, most in ((0, 190), (1, 165), (2, 200)):
             self.tree.setColumnWidth(column, min(self.tree.columnWidth(column), most))
         if chosen is not None:

@@ -35,11 +35,15 @@ class Pages(QWidget):
         self.theme: ThemeName = "dark"
         self.scale = 1.0
 
-    def fit(self, width_px: int) -> None:
-        """Take the size that the pictures have in so much room; less than is readable is scrolled sideways."""
+    def fit(self, room: QSize) -> None:
+        """Take the size that the pictures have in so much room; less than is readable is scrolled sideways.
+
+        What is broken in the first of them is in the room where that leaves it readable.
+        """
         if self.proof is not None:
             wide, high = self.proof.size
-            self.scale = min(max(width_px / wide, _LEAST), _MOST)
+            whole = min(room.width() / wide, max(room.height() / self.proof.first_px, _LEAST))
+            self.scale = min(max(whole, _LEAST), _MOST)
             self.setFixedSize(QSize(int(wide * self.scale), int(high * self.scale)))
         self.update()
 
@@ -101,7 +105,7 @@ class _Area(QScrollArea):
         """Fit the pages to the room."""
         port = self.viewport()
         if port is not None:
-            self.pages.fit(port.width())
+            self.pages.fit(port.size())
 
     def resizeEvent(self, event: QResizeEvent | None) -> None:
         """Fit them anew."""

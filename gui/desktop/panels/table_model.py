@@ -11,6 +11,7 @@ import numpy.typing as npt
 import pandas as pd
 from PyQt6.QtCore import QAbstractTableModel, QModelIndex, Qt
 
+from freezeframe.gui.desktop.headings import heading
 from freezeframe.gui.desktop.inspection import cell_text
 from freezeframe.gui.text import printable
 
@@ -20,12 +21,6 @@ PAGE_ROWS = 1_000_000
 """Rows that a view gets at once: it keeps some bytes for each, and its scroll bar is 32 bits."""
 
 _NONE = QModelIndex()
-
-
-_HEADINGS = {
-    "t_ps": "time", "t_end_ps": "end", "t_unc_ps": "± time", "seq": "packet", "body_words": "words seen",
-    "header_ok": "header good", "payload_ok": "payload good", "length_ok": "length good", "per_s": "a second",
-}  # fmt: skip
 
 
 class FrameModel(QAbstractTableModel):
@@ -203,12 +198,6 @@ class FrameModel(QAbstractTableModel):
         if self._texts is not None:
             column -= 1
         return column >= 0 and self._cells[column][2]
-
-
-def heading(name: str) -> str:
-    """Return a column's name as it stands above it: cells have their units, so that names need none."""
-    known = _HEADINGS.get(name)
-    return known or printable(name.removesuffix("_ps").replace("_", " "))
 
 
 def _plain(text: str) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from PyQt6.QtCore import QPointF, QRectF, Qt
-from PyQt6.QtGui import QColor, QFont, QFontMetricsF, QPainter
+from PyQt6.QtGui import QColor, QFont, QFontMetrics, QFontMetricsF, QPainter
 
 from freezeframe.gui.desktop.timeline.layout import GROUP_PX, HEADING_PX
 from freezeframe.gui.desktop.timeline.overlay import RULER_PX
@@ -14,7 +14,8 @@ from freezeframe.gui.text import printable
 from freezeframe.gui.tracks.tracks import SeriesTrack
 
 _LINE_PX = 15
-_PREFIXES = ((1e12, "T"), (1e9, "G"), (1e6, "M"), (1e3, "k"))
+_PREFIXES = ((1e12, "T"), (1e9, "G"), (1e6, "M"))
+_LARGE = 999_999.5
 
 
 def draw_gutter(painter: QPainter, scene: Scene, overlay: Overlay, focused: bool) -> None:
@@ -63,7 +64,11 @@ def draw_gutter(painter: QPainter, scene: Scene, overlay: Overlay, focused: bool
             room -= _draw_value(
                 painter, text, 12 + room, top, room * 0.6, name_height, theme.cursor
             )
-        _line(painter, 12, top, room, name_height, prepared.track.name, ink)
+        lines = name_lines(
+            painter.fontMetrics(), prepared.track.name, room, name_height, row.height
+        )
+        for number, text in enumerate(lines):
+            _line(painter, 12, top + number * _LINE_PX, room, name_height, text, ink)
     painter.setClipping(False)
     painter.setPen(QColor(theme.grid))
     painter.drawLine(QPointF(wide - 0.5, 0), QPointF(wide - 0.5, height))
@@ -71,11 +76,25 @@ def draw_gutter(painter: QPainter, scene: Scene, overlay: Overlay, focused: bool
 
 
 def short_number(value: float) -> str:
-    """Return a value with at most four digits and a prefix: ``1.25 G``, ``312``, ``0.05``."""
-    for size, prefix in _PREFIXES:
-        if abs(value) >= size:
-            return f"{value / size:.4g} {prefix}"
-    return f"{value:.4g}"
+    """Return a value as texts have it, ``1,024``, ``312``, ``0.05``; from a million on with a prefix: ``1.25 G``."""
+    if abs(value) < _LARGE:
+        return f"{value:,.6g}"
+    size, prefix = next((one for one in _PREFIXES if abs(value) >= one[0]), _PREFIXES[-1])
+    return f"{value / size:.4g} {prefix}"
+
+
+def name_lines(
+    metrics: QFontMetrics, name: str, room: float, height: float, row_px: int
+) -> list[str]:
+    """Return the name of a track in two lines where one has no room for it and the row is high enough, else in one."""
+    name = printable(name)
+    if metrics.horizontalAdvance(name) <= room or row_px < height + 2 * _LINE_PX:
+        return [name]
+    words = name.split(" ")
+    fits = [
+        n for n in range(1, len(words)) if metrics.horizontalAdvance(" ".join(words[:n])) <= room
+    ]
+    return [" ".join(words[: fits[-1]]), " ".join(words[fits[-1] :])] if fits else [name]
 
 
 def _draw_scale(

@@ -161,6 +161,18 @@ def test_errors_that_grew_just_now_are_marked() -> None:
     driven(dashboard(reader), job)
 
 
+def test_alarms_stand_on_top_then_errors_that_grew_then_what_moves() -> None:
+    async def job(app: Dashboard, pilot: Pilot[None]) -> None:
+        names = [text[3:].split()[0] for text in texts(app, "table")]
+        assert names[:3] == ["irq.total", "rx_crc_errors", "rx_packets"]
+        await pilot.press("z")
+        await show(pilot)
+        everything = [text[3:].split()[0] for text in texts(app, "table")]
+        assert everything[:3] == names[:3] and everything[-1] == "tx_packets"
+
+    driven(dashboard(netdev_reader(), alarms=["irq.total > 5"]), job)
+
+
 def test_a_freeze_raises_a_banner_with_its_cause_and_rings() -> None:
     facts = {"B froze in": "tx_dma idle, rx_dma data, tx_link data, rx_link idle"}
     states = recorder("A", "frozen", "cross"), recorder("B", "frozen", "pay-crc", "length")

@@ -6,13 +6,17 @@ from pathlib import Path
 
 import pytest
 from PyQt6.QtCore import Qt
+from PyQt6.QtGui import QFontMetricsF
 from PyQt6.QtWidgets import QTabBar, QToolButton
 from pytestqt.qtbot import QtBot
 
+from freezeframe.capture.time_text import format_ps
 from freezeframe.gui.desktop.evidence import framed, subject_of
+from freezeframe.gui.desktop.legend import Legend
 from freezeframe.gui.desktop.timeline.overlay import RULER_PX
 from freezeframe.gui.desktop.window import MainWindow
-from freezeframe.gui.palette import THEMES, Theme, contrast
+from freezeframe.gui.palette import CLASSES, THEMES, Theme, contrast
+from freezeframe.gui.tracks.said import Meaning, legend_of
 from tests.gui.cli import run_inside
 from tests.gui.desktop.captures import emulated
 from tests.gui.desktop.conftest import settle, wait_loaded
@@ -267,13 +271,75 @@ def test_no_name_of_a_panel_is_cut_on_a_small_screen(
         assert bar.tabRect(bar.count() - 1).right() < bar.width()
 
 
-def test_the_swatches_of_the_legend_all_look_different(
-    qtbot: QtBot, window: MainWindow, fault_capture: Path
+@pytest.mark.parametrize("size", [(1280, 720), (1920, 1080)])
+def test_a_swatch_of_the_legend_means_one_thing_under_its_heading_and_no_meaning_is_cut(
+    qtbot: QtBot, window: MainWindow, fault_capture: Path, size: tuple[int, int]
 ) -> None:
+    window.resize(*size)
     wait_loaded(qtbot, window, fault_capture)
     settle(qtbot, window)
-    looks = [look for look, _ in window.legend.entries]
-    assert {"a", "hatch", "hit"} <= set(looks) and len(set(looks)) == len(looks)
+    legend = window.legend
+    looks = [(look, of) for look, _, of in legend.entries if look]
+    assert {"a", "hatch", "hit"} <= {look for look, _ in looks} and len(set(looks)) == len(looks)
+    means = {(look, of): text for look, text, of in legend.entries}
+    assert (means["b", "words"], means["b", "packets"]) == ("HEAD", "NOTIFICATION")
+    assert (means["warn", "back-pressure"], means["a", "credits"]) == ("waits", "sent")
+    left = len(legend.entries) - len(legend.placed)
+    assert left == 0 if size[0] > 1280 else left < 6, (
+        "few are told by the tip alone, and only there"
+    )
+    for one in legend.placed:
+        assert one.text.rstrip(":") == one.meaning.text
+
+
+def test_a_meaning_without_room_in_two_lines_is_counted_and_told_by_the_tip(qtbot: QtBot) -> None:
+    legend = Legend()
+    qtbot.addWidget(legend)
+    legend.resize(400, 20)
+    legend.set_entries([Meaning(role, f"the meaning of {role}", "packets") for role in CLASSES])
+    shown = [one.meaning.text for one in legend.placed]
+    assert 2 <= len(shown) < len(legend.entries) and legend.placed[-1].line == 1
+    assert all(meaning.text in legend.toolTip() for meaning in legend.entries)
+
+
+def test_a_code_of_an_event_has_the_same_colour_at_both_cards(
+    qtbot: QtBot, window: MainWindow, tmp_path: Path
+) -> None:
+    wait_loaded(qtbot, window, emulated(tmp_path / "x.ff", "credit-lost"))
+    tracks = [t for t in window.timeline.tracks() if t.name.endswith(".event_log CREDIT")]
+    colours: dict[str, set[str]] = {}
+    for track in tracks:
+        for look, text, _ in legend_of([track]):
+            colours.setdefault(text, set()).add(look)
+    assert len(tracks) == 2 and colours["sent"] != colours["taken"]
+    assert {len(one) for one in colours.values()} == {1}
+
+
+@pytest.mark.parametrize("size", [(1280, 720), (1920, 1080), (2600, 1080)])
+def test_the_evidence_needs_no_scrolling_sideways_and_each_time_stands_with_its_unit(
+    qtbot: QtBot, window: MainWindow, fault_capture: Path, size: tuple[int, int]
+) -> None:
+    window.resize(*size)
+    key = wait_loaded(qtbot, window, fault_capture)
+    settle(qtbot, window)
+    tree = window.findings.evidence
+    header, bar, view = tree.header(), tree.horizontalScrollBar(), tree.viewport()
+    assert header is not None and bar is not None and view is not None
+    assert bar.maximum() == 0 and header.length() <= view.width()
+    finding = window.workspace.sources[key].findings[0]
+    metrics = QFontMetricsF(tree.font())
+    for at, evidence in enumerate(finding.evidence):
+        sentence = tree.topLevelItem(at)
+        for number, row in enumerate(evidence.rows):
+            line = sentence.child(number) if sentence is not None else None
+            assert line is not None
+            assert line.text(2) == ("" if row.t_ps is None else format_ps(row.t_ps))
+            for column in range(tree.columnCount()):
+                widest = max(map(metrics.horizontalAdvance, line.text(column).split("\n")))
+                inset = 2 * tree.indentation() if column == 0 else 0
+                assert tree.isColumnHidden(column) or widest + inset < tree.columnWidth(column)
+            word = "" if row.value is None else f"{row.value & (1 << 64) - 1:x}"
+            assert word in "".join(line.text(column) for column in (0, 3)).replace("\n", "")
 
 
 def test_a_column_of_names_is_as_wide_as_the_longest_of_them_wherever_it_stands(

@@ -54,7 +54,7 @@ def test_no_swatch_of_the_legend_means_an_operation_and_a_broken_rule(
 ) -> None:
     wait_loaded(qtbot, window, crc)
     settle(qtbot, window)
-    legend = dict(window.legend.entries)
+    legend = {look: text for look, text, _ in window.legend.entries}
     assert legend["a"] == "Write"
     assert "mpa-crc" in legend["error"]
 

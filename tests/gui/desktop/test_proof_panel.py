@@ -140,6 +140,21 @@ def test_the_pictures_follow_the_chosen_finding_the_theme_and_the_room(
     qtbot.waitUntil(lambda: window.proof.pages.proof is None, timeout=WAIT_MS)
 
 
+def test_what_the_first_picture_says_is_broken_is_seen_without_scrolling(
+    qtbot: QtBot, window: MainWindow, fault_capture: Path
+) -> None:
+    window.resize(1600, 900)
+    wait_loaded(qtbot, window, fault_capture)
+    proof = proved(qtbot, window)
+    drawn = proof.drawings[0].sheet
+    assert drawn is not None
+    said = [shape.text for shape in drawn.shapes if "broken" in shape.css.split() and shape.text]
+    assert "1 word fewer out than in" in said
+    lowest = max(s.points[0][1] for s in proof.shapes if s.text in said)
+    view, scale = window.proof.area.viewport(), window.proof.pages.scale
+    assert view is not None and lowest * scale < view.height() and scale >= 0.75
+
+
 def test_a_mark_says_what_it_is_where_the_mouse_rests(
     qtbot: QtBot, window: MainWindow, fault_capture: Path
 ) -> None:

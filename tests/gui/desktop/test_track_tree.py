@@ -14,7 +14,7 @@ from freezeframe.gui.desktop.track_tree import (
     opened_by,
     tree_of,
 )
-from freezeframe.gui.tracks.said import legend_of, one_swatch_each
+from freezeframe.gui.tracks.said import Meaning, legend_of, one_swatch_each
 from freezeframe.gui.tracks.topics import about, group_name
 from freezeframe.gui.tracks.tracks import MarkTrack, SeriesTrack, SliceTrack, Track
 
@@ -120,12 +120,32 @@ def test_the_legend_has_the_colours_that_occur_each_once() -> None:
     )  # fmt: skip
     series = SeriesTrack(key="1/s", name="s", limit=3.0, limit_label="the link")
     assert legend_of([track, track, series]) == [
-        ("c", "WRITE"), ("error", "fails a check"), ("limit", "the link"),
+        Meaning("c", "WRITE", "packets"), Meaning("error", "fails a check", "packets"),
+        Meaning("limit", "the link", "s"),
     ]  # fmt: skip
 
 
 def test_no_two_swatches_of_a_legend_look_alike() -> None:
     entries = [("a", "RDMA_WRITE"), ("b", "HEAD"), ("a", "sent"), ("tick a", "sent"), ("a", "sent")]
     assert one_swatch_each(entries) == [
-        ("a", "RDMA_WRITE, sent"), ("b", "HEAD"), ("tick a", "sent"),
+        Meaning("a", "RDMA_WRITE, sent"), Meaning("b", "HEAD"), Meaning("tick a", "sent"),
     ]  # fmt: skip
+
+
+def test_a_colour_that_means_something_else_in_another_kind_of_track_stands_under_its_heading() -> (
+    None
+):
+    packets = [Meaning("a", "RDMA_WRITE", "packets"), Meaning("error", "fails a check", "packets")]
+    words = [Meaning("b", "HEAD", "words"), Meaning("a", "BODY", "words")]
+    decoded = [Meaning("error", "fails a check", "decoded")]
+    assert one_swatch_each([*packets, *words, *decoded, ("hatch", "not recorded")]) == [
+        Meaning("", "packets", "packets"), Meaning("a", "RDMA_WRITE", "packets"),
+        Meaning("", "words", "words"), Meaning("b", "HEAD", "words"), Meaning("a", "BODY", "words"),
+        Meaning("error", "fails a check"), Meaning("hatch", "not recorded"),
+    ]  # fmt: skip
+    assert one_swatch_each(packets) == [(look, text, "") for look, text, _ in packets]
+
+
+def test_a_legend_that_was_made_can_be_made_again() -> None:
+    made = one_swatch_each([Meaning("a", "RDMA_WRITE", "packets"), Meaning("a", "BODY", "words")])
+    assert one_swatch_each(made) == made
