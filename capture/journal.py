@@ -134,10 +134,8 @@ class Journal:
         self._disk = disk or Disk()
         try:
             place.mkdir(exist_ok=True)
-            self._lock = os.open(place / _LOCK, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o666)
-            fcntl.flock(self._lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            self._lock = _locked(place)
         except BlockingIOError:
-            os.close(self._lock)
             raise InputError(
                 f"{place}: another program records there; choose another name"
             ) from None
@@ -301,6 +299,21 @@ def read(place: Path) -> Iterator[Frame | Hole]:
             yield item
 
 
+def _locked(place: Path) -> int:
+    """Take a journal's lock and return its descriptor.
+
+    Raises:
+        BlockingIOError: another program has it.
+    """
+    descriptor = os.open(place / _LOCK, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o666)
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BaseException:
+        os.close(descriptor)
+        raise
+    return descriptor
+
+
 class Recovered(NamedTuple):
     """What a recovery found: the number of the next frame, bytes, whether it was ended, bytes that were cut."""
 
@@ -310,10 +323,28 @@ class Recovered(NamedTuple):
     cut_B: int
 
 
+def recover_left(place: Path) -> Recovered | None:
+    """Recover a journal that nobody writes to; None where somebody does, for then nothing is touched.
+
+    Raises:
+        CaptureFormatError, OSError: as `recover`.
+    """
+    _files(place)
+    try:
+        lock = _locked(place)
+    except BlockingIOError:
+        return None
+    try:
+        return recover(place)
+    finally:
+        os.close(lock)
+
+
 def recover(place: Path, *, disk: Disk | None = None) -> Recovered:
     """Make a journal whole that was not ended: cut what is no whole frame from its end, and end it.
 
-    Only the last segment is read; what is damaged before its end stays as it is, for `read` to say.
+    For who has the journal's lock, or knows that nobody writes. Only the last segment is read; what is damaged before
+    its end stays as it is, for `read` to say.
 
     Raises:
         CaptureFormatError: the folder is no journal.

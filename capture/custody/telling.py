@@ -6,15 +6,18 @@ An event is a flat JSON object: ``event`` (``capture``, ``away``, ``back``, ``no
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 import shlex
 import shutil
+import signal
 import subprocess
 import time
 import urllib.error
 import urllib.request
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 from email.message import EmailMessage
 from pathlib import Path
@@ -94,24 +97,37 @@ def _run(
         "FREEZEFRAME_BUNDLE": "" if bundle is None else str(bundle),
     }
     try:
-        done = subprocess.run(
+        child = subprocess.Popen(
             program,
-            input=line + "\n",
+            stdin=subprocess.PIPE,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.PIPE,
             text=True,
-            capture_output=True,
-            timeout=_PROGRAM_S,
+            errors="replace",
             env={**os.environ, **known},
-            check=False,
+            start_new_session=True,  # Ctrl-C is for the guard; and what it has started ends with it
         )
-    except subprocess.TimeoutExpired:
-        yield f"--exec {program[0]}: took more than {_PROGRAM_S:g} s and was ended"
-        return
     except OSError as error:
-        yield f"--exec {program[0]}: {error.strerror}"
+        hint = "; a script begins with #!" if error.errno == errno.ENOEXEC else ""
+        yield f"--exec {program[0]}: {error.strerror}{hint}"
         return
-    if done.returncode:
-        said = done.stderr.strip().splitlines()
-        yield f"--exec {program[0]}: exit code {done.returncode}{': ' + said[-1] if said else ''}"
+    with child:
+        try:
+            _, errors = child.communicate(line + "\n", timeout=_PROGRAM_S)
+        except subprocess.TimeoutExpired:
+            end_with_all(child)
+            yield f"--exec {program[0]}: took more than {_PROGRAM_S:g} s and was ended"
+            return
+    if child.returncode:
+        said = errors.strip().splitlines()
+        yield f"--exec {program[0]}: exit code {child.returncode}{': ' + said[-1] if said else ''}"
+
+
+def end_with_all(child: subprocess.Popen[Any]) -> None:
+    """Kill a program that leads a session of its own, with all that it has started."""
+    with suppress(ProcessLookupError):  # it has just ended by itself
+        os.killpg(child.pid, signal.SIGKILL)
+    child.wait()
 
 
 def _post(url: str, line: str) -> Iterator[str]:

@@ -21,12 +21,12 @@ def main(argv: Sequence[str] | None = None) -> NoReturn:
         # 0.1 s: on a core that something else could have. Nothing here has such work; the user may ask for more.
         os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
         spare_modules()
+        open_standard_streams()
     print_anything()
     code = 0
     try:
         code = _dispatch(arguments)
-        if sys.stdout is not None:  # None where the shell has closed it
-            sys.stdout.flush()
+        sys.stdout.flush()
     except BrokenPipeError:
         forget_stdout()
         code = EXIT_PIPE
@@ -55,6 +55,22 @@ def _dispatch(arguments: list[str]) -> int:
     from freezeframe.gui.cli.app import run_verb  # typer is 0.1 s
 
     return run_verb(arguments, completing=completing)
+
+
+def open_standard_streams() -> None:
+    """Open on nothing what the shell has closed of the descriptors 0 to 2.
+
+    Else the next file that is opened, evidence maybe, gets their number, and what a library prints goes into it.
+    """
+    for number in range(3):
+        try:
+            os.fstat(number)
+        except OSError:
+            nothing = os.open(os.devnull, os.O_RDWR)  # the lowest number that is free: this one
+            os.set_inheritable(nothing, True)
+    sys.stdin = sys.stdin or os.fdopen(0, encoding="utf-8", closefd=False)
+    sys.stdout = sys.stdout or os.fdopen(1, "w", encoding="utf-8", closefd=False)
+    sys.stderr = sys.stderr or os.fdopen(2, "w", encoding="utf-8", closefd=False)
 
 
 def spare_modules() -> None:

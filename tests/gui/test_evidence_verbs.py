@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 import shutil
 import zipfile
@@ -169,8 +170,8 @@ def test_recover_ends_a_recording_and_finishes_a_capture_that_stands_whole(
     segment = place / "00000001.ffj"
     segment.write_bytes(segment.read_bytes()[:-25])
     assert run_inside("verify", str(place)).code == 1
-    shutil.copytree(whole, tmp_path / ".fault.ff.partial-123-0123abcd")
-    (tmp_path / ".part.ff.partial-123-0123abcd").mkdir()
+    shutil.copytree(whole, tmp_path / ".fault.ff.partial-99999999-0123abcd")
+    (tmp_path / ".part.ff.partial-99999999-0123abcd").mkdir()
     done = run_inside("recover", str(tmp_path))
     assert done.code == 0
     assert "was written whole, and is fault.ff now" in done.out
@@ -179,6 +180,25 @@ def test_recover_ends_a_recording_and_finishes_a_capture_that_stands_whole(
     assert run_inside("verify", str(place)).code == 0
     assert run_inside("verify", str(tmp_path / "fault.ff")).code == 0
     assert run_inside("recover", str(tmp_path / "fault.ff")).code == 2
+
+
+def test_recover_touches_nothing_that_a_program_still_writes(tmp_path: Path) -> None:
+    live = Recording(tmp_path / "c.ffrec", LINES)
+    live.line("before")
+    live.sync()
+    (tmp_path / f".fault.ff.partial-{os.getpid()}-0123abcd").mkdir()
+    segment = tmp_path / "c.ffrec" / "00000001.ffj"
+    stood = segment.read_bytes()
+    done = run_inside("recover", str(tmp_path))
+    assert done.code == 0
+    assert "c.ffrec: a program that runs is recording there; nothing was touched" in done.out
+    assert f"process {os.getpid()} runs, and may still write it; nothing was touched" in done.out
+    assert segment.read_bytes() == stood
+    live.line("after")
+    live.close()
+    assert run_inside("verify", str(tmp_path / "c.ffrec")).code == 0
+    out = run_inside("recording", str(tmp_path / "c.ffrec")).out
+    assert [line.split()[1] for line in out.splitlines()] == ["before", "after"]
 
 
 def test_lines_are_not_drawn(tmp_path: Path) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 import signal
 import subprocess
@@ -146,3 +147,60 @@ def test_a_rule_that_holds_at_the_first_look_freezes_the_card(tmp_path: Path) ->
     assert (done.code, done.err) == (0, "")
     assert re.search(r"exit.*ms", done.out)
     assert len(list((tmp_path / "caught").glob("*.ff"))) == 1
+
+
+@pytest.mark.parametrize(
+    ("where", "more"), [("/dev/full", ["--json"]), ("a pipe that nobody reads", [])]
+)
+def test_a_guard_whose_output_cannot_be_written_goes_on_and_its_log_says_so(
+    where: str, more: list[str], tmp_path: Path
+) -> None:
+    caught = tmp_path / "caught"
+    if where == "/dev/full":
+        output = os.open(where, os.O_WRONLY)
+    else:
+        reader, output = os.pipe()
+        os.close(reader)
+    with serving(FakeRecorder()) as url:
+        command = [
+            sys.executable,
+            "-m",
+            "freezeframe",
+            "guard",
+            url,
+            "-o",
+            str(caught),
+            "--count",
+            "1",
+        ]
+        done = subprocess.run(
+            [*command, *more], stdout=output, stderr=subprocess.PIPE, timeout=120, check=False,
+            env=process_environment(),
+        )  # fmt: skip
+    os.close(output)
+    assert b"Traceback" not in done.stderr
+    log = read_log(caught)
+    assert [each["what"] for each in log.accounts] == ["kept"]
+    assert [each["capture"] for each in log.explanations] == ["0001-0b000000-1-pay-crc.ff"]
+    lines = [line for _, line in log.lines]
+    assert any("stands on the disk; armed" in line for line in lines)
+    assert any(line.startswith("watching ends; 1 pulled") for line in lines)
+    if not more:
+        (told,) = [line for line in lines if line.startswith("standard output: ")]
+        assert told.endswith("the guard goes on, and guard.ffrec has all")
+
+
+def test_what_the_shell_has_closed_takes_no_file_of_evidence_for_the_output(
+    tmp_path: Path,
+) -> None:
+    with serving(FakeRecorder()) as url:
+        words = [sys.executable, "-m", "freezeframe", "guard", url, "-o", str(tmp_path / "caught")]
+        done = subprocess.run(
+            ["sh", "-c", 'exec "$@" <&- >&- 2>&-', "sh", *words, "--count", "1"],
+            timeout=120,
+            check=False,
+            env=process_environment(),
+        )
+    assert done.returncode == 0
+    log = read_log(tmp_path / "caught")
+    assert (log.missing, len(log.explanations)) == ([], 1)

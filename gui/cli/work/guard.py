@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import json as json_text
 import os
 import signal
@@ -14,7 +15,7 @@ from typing import Any
 
 from freezeframe.capture.count_text import plural
 from freezeframe.capture.counters.alarms import Alarm
-from freezeframe.capture.custody.guard_log import GuardLog
+from freezeframe.capture.custody.guard_log import LOG, GuardLog
 from freezeframe.capture.custody.host_rules import Rule, parse_rule, refuse_unknown
 from freezeframe.capture.custody.host_watch import HostWatch
 from freezeframe.capture.custody.store import BESIDE, Keep, captures_in, parse_size
@@ -23,6 +24,7 @@ from freezeframe.capture.errors import InputError
 from freezeframe.capture.folder import HostTrace
 from freezeframe.capture.recorder.guard import Extras, guard
 from freezeframe.capture.recorder.pull import PullReport
+from freezeframe.gui.cli.output import forget_stdout
 from freezeframe.gui.cli.work.night_watch import NightWatch, summary
 from freezeframe.gui.cli.work.pull import refuse_recording, split_host_trace
 from freezeframe.gui.cli.work.sources import check_period, opened_readers
@@ -100,7 +102,7 @@ def guard_targets(options: GuardOptions) -> None:
         notes: list[str] = []  # of traces, until they are logged
 
         def lines() -> list[str]:
-            found, notes[:] = list(notes), []
+            found, notes[:] = [*notes, *out.notes()], []
             for trouble in watch.troubles():
                 work.trouble("rule", trouble)
                 found.append(trouble)
@@ -127,25 +129,45 @@ def guard_targets(options: GuardOptions) -> None:
             ),
             begun=lambda log: _begin(work, log, options.output),
         )
-    if not options.json:
-        print(f"{plural(pulled, 'capture')} pulled into {printable(options.output)}")
+    out.say(f"{plural(pulled, 'capture')} pulled into {options.output}")
 
 
 class _Output:
-    """Lines for people, or a line of JSON for each capture and nothing else."""
+    """Lines for people, or a line of JSON for each capture and nothing else; what cannot be printed ends nothing."""
 
     def __init__(self, *, json: bool) -> None:
         self._json = json
+        self._trouble = ""
+        self._notes: list[str] = []
 
     def say(self, line: str) -> None:
         if not self._json:
-            print(printable(line), flush=True)
+            self._print(printable(line))
 
     def explained(self, document: dict[str, Any]) -> None:
         if self._json:
-            print(json_text.dumps(document), flush=True)
+            self._print(json_text.dumps(document))
         else:
-            print(f"{document['explained'][:19]}Z {summary(document)}", flush=True)
+            self._print(f"{document['explained'][:19]}Z {summary(document)}")
+
+    def notes(self) -> list[str]:
+        """Return what there is to log of the output itself; emptied by the call."""
+        found, self._notes = self._notes, []
+        return found
+
+    def _print(self, line: str) -> None:
+        try:
+            print(line, flush=True)
+            self._trouble = ""
+        except OSError as error:
+            if error.errno == errno.EPIPE:
+                forget_stdout()  # whoever read it has gone, and does not come back
+            trouble = str(error.strerror)
+            if trouble != self._trouble:
+                self._notes.append(
+                    f"standard output: {trouble}; the guard goes on, and {LOG} has all"
+                )
+            self._trouble = trouble
 
 
 def _begin(work: NightWatch, log: GuardLog, directory: Path) -> None:

@@ -17,9 +17,10 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+from freezeframe.capture.count_text import plural
 from freezeframe.capture.custody.guard_log import GuardLog
 from freezeframe.capture.custody.store import BUNDLE, kind_of
-from freezeframe.capture.custody.telling import Tellers
+from freezeframe.capture.custody.telling import Tellers, end_with_all
 from freezeframe.gui.text import printable
 
 _LONGEST_S = 900.0
@@ -47,6 +48,7 @@ class NightWatch:
         self._bundle = bundle
         self._queue: queue.SimpleQueue[Path | dict[str, Any] | None] = queue.SimpleQueue()
         self._dropped = False
+        self._at = ""  # what is worked on
         self._child: subprocess.Popen[str] | None = None
         self._thread: threading.Thread | None = None
 
@@ -73,16 +75,30 @@ class NightWatch:
         self._queue.put(None)
         self._thread.join(_LAST_S if drop else None)
         child = self._child
-        if self._thread.is_alive() and child is not None:
-            child.kill()
+        if self._thread.is_alive() and child is not None and child.poll() is None:
+            end_with_all(child)
             self._thread.join(1.0)
+        if self._thread.is_alive():
+            self._log(f"{self._at}: the guard ends while somebody is told of it; not all were")
 
     def _work(self) -> None:
+        untold = 0
         while (item := self._queue.get()) is not None:
             if self._dropped:
-                continue  # explained at the next start
-            for line in self._captured(item) if isinstance(item, Path) else self._told(item, None):
-                self._log(line)
+                untold += isinstance(
+                    item, dict
+                )  # a capture is explained, and told, at the next start
+                continue
+            self._at = item.name if isinstance(item, Path) else str(item["text"])
+            try:
+                for line in (
+                    self._captured(item) if isinstance(item, Path) else self._told(item, None)
+                ):
+                    self._log(line)
+            except OSError as error:  # no process can be started, or a bundle has gone
+                self._log(f"{self._at}: {error}")
+        if untold:
+            self._log(f"the guard ends; nobody was told of {plural(untold, 'line')} of trouble")
 
     def _captured(self, path: Path) -> Iterator[str]:
         document = self._explained(path)
@@ -136,7 +152,7 @@ class NightWatch:
         try:
             out, errors = child.communicate(timeout=_LONGEST_S)
         except subprocess.TimeoutExpired:
-            child.kill()
+            end_with_all(child)
             out, errors = child.communicate()
             errors += f"took more than {_LONGEST_S:g} s"
         return child.returncode, out, errors

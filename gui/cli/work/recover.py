@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import time
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -10,7 +11,7 @@ from typing import Any
 from freezeframe.capture.durable import PARTIAL, sync_directory
 from freezeframe.capture.errors import CaptureFormatError, InputError
 from freezeframe.capture.folder.damage import examine
-from freezeframe.capture.journal import SUFFIX, is_journal, recover
+from freezeframe.capture.journal import SUFFIX, is_journal, recover_left
 from freezeframe.gui.cli.output import count_text, emit_json
 from freezeframe.gui.cli.reading import refuse_missing
 from freezeframe.gui.text import printable
@@ -50,7 +51,13 @@ def _recovered(path: Path) -> dict[str, Any]:
     begun_s = time.monotonic()
     if not is_journal(path):
         return {"path": str(path), "text": _finished(path)}
-    number, size_B, was_ended, cut_B = recover(path)
+    recovered = recover_left(path)
+    if recovered is None:
+        return {
+            "path": str(path),
+            "text": "a program that runs is recording there; nothing was touched",
+        }
+    number, size_B, was_ended, cut_B = recovered
     text = f"{count_text(number)} frames, {count_text(size_B)} B: "
     text += (
         "was ended; nothing to do"
@@ -67,6 +74,8 @@ def _recovered(path: Path) -> dict[str, Any]:
 def _finished(path: Path) -> str:
     """Give a capture that was written whole its name; say why where it was not."""
     match = PARTIAL.fullmatch(path.name)
+    if match is not None and _runs(int(match["pid"])):
+        return f"process {match['pid']} runs, and may still write it; nothing was touched, run this again once it ended"
     name = path.with_name("" if match is None else match["name"])
     try:
         damage = examine(path).damage
@@ -79,3 +88,14 @@ def _finished(path: Path) -> str:
     path.rename(name)
     sync_directory(name.parent)
     return f"was written whole, and is {name.name} now"
+
+
+def _runs(pid: int) -> bool:
+    """Return whether a process with this number runs here: the one that wrote, or a later one of that number."""
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    except (PermissionError, OverflowError):
+        return True
+    return True

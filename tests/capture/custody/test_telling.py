@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import threading
+import time
 from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
 
@@ -97,3 +98,28 @@ def test_who_cannot_be_told_is_refused_at_once(
 ) -> None:
     with pytest.raises(InputError, match=says):
         tellers(*options)
+
+
+def test_a_program_that_takes_too_long_is_ended_with_all_that_it_has_started(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(telling, "_PROGRAM_S", 0.5)
+    program = script(tmp_path / "slow.sh", f"sleep 300 & echo $! > {tmp_path / 'pid'}; wait")
+    (line,) = tellers([program], [], []).tell(EVENT)
+    assert line == f"--exec {program}: took more than 0.5 s and was ended"
+    pid = int((tmp_path / "pid").read_text())
+    for _ in range(100):
+        # Gone, or a zombie of a machine whose first process does not reap.
+        state = Path(f"/proc/{pid}/stat")
+        if not state.exists() or state.read_text().split()[2] == "Z":
+            return
+        time.sleep(0.05)
+    pytest.fail("what the program had started runs on")
+
+
+def test_a_script_without_its_first_line_is_told_what_is_missing(tmp_path: Path) -> None:
+    program = tmp_path / "plain.sh"
+    program.write_text("echo told\n")
+    program.chmod(0o755)
+    (line,) = tellers([str(program)], [], []).tell(EVENT)
+    assert line == f"--exec {program}: Exec format error; a script begins with #!"
