@@ -17,6 +17,9 @@ from freezeframe.emulator.packet import Packet, Verdict
 Completion = tuple[int, int]
 """Sequence number and flow of the packet that a remote notification tells of."""
 
+Way = tuple[int, int]
+"""Through a switch: from a port to a port."""
+
 Uncounted = tuple[int, int]
 """Words at the beginning and at the end of a packet that a counter does not count."""
 
@@ -95,6 +98,20 @@ class Hooks:
     def corrects_clock(self) -> bool:
         """Return whether a receiver inserts and removes idles."""
         return True
+
+    # -- the switch between the cards, where there is one ----------------------------------------
+
+    def turns(self, words: Words, way: Way, ports: int) -> int:
+        """Return the output to which a switch of so many ports turns a packet; a way is its input and its output."""
+        return way[1]
+
+    def crossing(self, words: Words, kinds: Kinds, way: Way) -> tuple[Words, Kinds]:
+        """Return what leaves a crosspoint of a packet that came into it."""
+        return words, kinds
+
+    def tells(self, words: Words, way: Way) -> int:
+        """Return of how many of a packet's words the switch tells its sender that they have left."""
+        return len(words)
 
     # -- what is read from the card --------------------------------------------------------------
 

@@ -24,10 +24,9 @@ from freezeframe.decoders.trace.encode import credit_word
 from freezeframe.emulator.bank import Values
 from freezeframe.emulator.credit import Flow, Flows
 from freezeframe.emulator.credit_copies import SENT, CreditCopies
-from freezeframe.emulator.incoming import Incoming
 from freezeframe.emulator.packet import CREDIT_VALUE_MASK, Packet
 from freezeframe.emulator.parts import Process, Signal, Tap
-from freezeframe.emulator.ports import Backplane, Notes, Stage, Wire
+from freezeframe.emulator.ports import Backplane, Cut, Notes, Stage, Wire
 
 
 class TxLink(Stage):
@@ -52,8 +51,8 @@ class TxLink(Stage):
         self._free_cycle = 0  # earliest cycle of the next start
         self._blocked: int | None = None  # link cycle since which the first packet waits for credit
         self._blocked_flow = 0  # its flow
-        # The packet that is leaving: first cycle, words, at the other end.
-        self._active: tuple[int, int, Incoming] | None = None
+        # The packet that is leaving: first cycle, words, and how the other end is told of fewer.
+        self._active: tuple[int, int, Cut] | None = None
 
     def push(self, packet: Packet) -> None:
         """A whole packet is in the outgoing FIFO."""
@@ -92,10 +91,10 @@ class TxLink(Stage):
     def hold(self, cycle: int) -> None:
         """Stop after link cycle ``cycle``: words that would have left later never did."""
         if self._active is not None:
-            first, words, incoming = self._active
+            first, words, cut = self._active
             gone = max(0, cycle + 1 - first)
             if gone < words:
-                self.wire.cut(incoming, gone)
+                cut(gone)
         self._active = None
 
     def run(self) -> Process:
@@ -113,6 +112,10 @@ class TxLink(Stage):
                 yield env.timeout(link.edge_ps(cycle) - time.now_ps)
                 continue
             if self._due:
+                wait = self.wire.wait(1)
+                if wait is not None:
+                    yield wait
+                    continue
                 self._send_credit(cycle)
                 self._free_cycle = cycle + 1 + gap
                 continue
@@ -125,6 +128,11 @@ class TxLink(Stage):
             if not self.faults.fits(flow, packet.room):
                 self._block(cycle, flow)
                 yield self._wake.wait()
+                continue
+            wait = self.wire.wait(len(packet.words))
+            if wait is not None:
+                self._block(cycle, flow)
+                yield wait | self._wake.wait()  # a credit can still be sent meanwhile
                 continue
             self._unblock(cycle, flow)
             self.queue.popleft()

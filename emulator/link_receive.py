@@ -34,7 +34,7 @@ from freezeframe.emulator.incoming import Incoming, skipped_of
 from freezeframe.emulator.memory import Kinds, Words
 from freezeframe.emulator.packet import CREDIT_VALUE_MASK, Verdict, inspect
 from freezeframe.emulator.parts import Fifo, Process
-from freezeframe.emulator.ports import Backplane, Drain, Lanes, Stage, Transmitter
+from freezeframe.emulator.ports import Backplane, Cut, Drain, Lanes, Stage, Transmitter
 
 
 class RxLink(Stage):
@@ -61,14 +61,18 @@ class RxLink(Stage):
         self._copies = copies
         self._free_cycle = 0  # earliest cycle of the next word
 
-    def expect(self, words: Words, kinds: Kinds, first_ps: int) -> Incoming:
+    def wait(self, words: int) -> None:
+        """Return that any words may be sent: this link has no credits but those of the flows."""
+        return None
+
+    def expect(self, words: Words, kinds: Kinds, first_ps: int) -> Cut:
         """A packet is on the wire; its first word arrives at ``first_ps``, the others word by word."""
         incoming = Incoming(self.time.env)
         if not self.time.held:
             cycle = self._slot(first_ps, len(words))
             begin = partial(self._begin, incoming, cycle, kinds, words)
             self.time.at(self.link.edge_ps(cycle), begin)
-        return incoming
+        return partial(self._cut, incoming)
 
     def expect_credit(self, word: int, at_ps: int) -> None:
         """A credit word is on the wire."""
@@ -76,7 +80,7 @@ class RxLink(Stage):
             cycle = self._slot(at_ps, 1)
             self.time.at(self.link.edge_ps(cycle), partial(self._take_credit, word))
 
-    def cut(self, incoming: Incoming, sent_words: int) -> None:
+    def _cut(self, incoming: Incoming, sent_words: int) -> None:
         """The sender was held after ``sent_words`` words of a packet."""
         incoming.sent_words = sent_words
         if incoming.begun is None or self.time.held:

@@ -15,6 +15,7 @@ import simpy
 
 from freezeframe.capture.errors import InputError
 from freezeframe.emulator.clocks import Clock, Clocks
+from freezeframe.emulator.crossbar import Crossbar
 from freezeframe.emulator.faults.registry import make_fault
 from freezeframe.emulator.host_trace import HostLog
 from freezeframe.emulator.nic import Identity, Nic
@@ -44,6 +45,7 @@ class Pair:
         load: str | None = None,
         workload: str | None = None,
         host_logs: Sequence[HostLog] = (),
+        through: str | None = None,
     ) -> None:
         """Power up, armed and with the link trained.
 
@@ -54,9 +56,11 @@ class Pair:
             load: one of `freezeframe.emulator.traffic.LOADS` for both hosts; None: by the seed.
             workload: one of `freezeframe.emulator.workloads.WORKLOADS`, in place of traffic by the seed.
             host_logs: take down what either host does.
+            through: profile of the switch between the cards (`freezeframe.emulator.crossbar`); None: a cable.
             apart: each card says that it is the only one of its target, and keeps a time line of its own.
         Raises:
-            InputError: unknown fault, load or workload, or the truth file cannot be written.
+            InputError: unknown fault, load or workload, a fault of a switch without one, a switch that does not fit, or
+                the truth file cannot be written.
         """
         if load is not None and load not in LOADS:
             raise InputError(f"load {load!r} does not exist; there are {', '.join(LOADS)}")
@@ -69,6 +73,11 @@ class Pair:
         self.workload = workload
         self.seed = seed
         self.fault = make_fault(fault)
+        if self.fault.in_switch and through is None:
+            raise InputError(
+                f"fault {self.fault.name} is of the switch between the cards: name one (--through switch-pair, or "
+                "through=switch-pair in a URL)"
+            )
         self.truth = Truth(self.fault.name, seed, profile.name, truth_path)
         self.env = simpy.Environment(initial_time=_POWER_UP_PS)
         draw = random.Random(f"{seed}/clocks")
@@ -78,6 +87,7 @@ class Pair:
         self.loopback = False  # every card hears its own link
         self.apart = apart
         self.host_logs = tuple(host_logs) or (HostLog(), HostLog())
+        self.crossbar = None if through is None else Crossbar(self.env, through, profile)
         self.nics: list[Nic] = []
         for index in (0, 1):
             name = chr(ord("A") + index)
@@ -182,10 +192,21 @@ class Pair:
         ):
             draw = random.Random(f"{self.seed}/{run}/{nic.name}/card")
             nic.build(fault.hooks(nic), sending, receiving, log, draw)
-        for nic, peer in zip(self.nics, reversed(self.nics), strict=True):
-            nic.connect(nic if self.loopback else peer)
+        self._connect()
         for nic in self.nics:
             nic.start()
+
+    def _connect(self) -> None:
+        ports = None if self.crossbar is None else self.crossbar.bring_up(self.fault)
+        for nic, peer in zip(self.nics, reversed(self.nics), strict=True):
+            if self.loopback:
+                nic.connect(nic.rx_link, nic.link)
+            elif self.crossbar is None or ports is None:
+                nic.connect(peer.rx_link, peer.link)
+            else:
+                port = ports[nic.index]
+                port.wire = nic.rx_link
+                nic.connect(port, self.crossbar.clock)
 
 
 def _clock(name: str, hz: int, profile: Profile, draw: random.Random) -> Clock:

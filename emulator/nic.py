@@ -31,7 +31,7 @@ from freezeframe.emulator.lanes import BondedLanes
 from freezeframe.emulator.link import TxLink
 from freezeframe.emulator.link_receive import RxLink
 from freezeframe.emulator.parts import Bus, Fifo
-from freezeframe.emulator.ports import Backplane, Latched
+from freezeframe.emulator.ports import Backplane, Latched, Wire
 from freezeframe.emulator.profile import Profile
 from freezeframe.emulator.provoke import PatternSource
 from freezeframe.emulator.recording import Recording
@@ -151,10 +151,14 @@ class Nic:
         notes.complete = self.host.complete
         self.notes = notes
 
-    def connect(self, peer: Nic) -> None:
-        """Put the link to the card at the other end; to this one itself in loop-back."""
-        self.tx_link.wire = peer.rx_link
-        self.far = peer.link
+    def connect(self, wire: Wire, far: Clock) -> None:
+        """Put the link to a receiver: of the other card, of this one in loop-back, of a switch.
+
+        Args:
+            far: the clock of what this card hears.
+        """
+        self.tx_link.wire = wire
+        self.far = far
 
     def start(self) -> None:
         """Bring a stopped card up from nothing, as its driver does: FIFOs, credits and sequence numbers begin at 0."""

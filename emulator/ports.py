@@ -79,17 +79,21 @@ class Events(Protocol):
         """Words that were fed to a tap never came."""
 
 
+Cut = Callable[[int], None]
+"""Tells the far end of a wire that the sender was held after so many words of a packet."""
+
+
 class Wire(Protocol):
     """The link to the other end, where its receiver stands."""
 
-    def expect(self, words: Words, kinds: Kinds, first_ps: int) -> Incoming:
+    def wait(self, words: int) -> simpy.Event | None:
+        """Return None where so many words may be sent now, else when to ask again: a link with credits of its own."""
+
+    def expect(self, words: Words, kinds: Kinds, first_ps: int) -> Cut:
         """A packet is on the wire; its first word arrives at ``first_ps``, the others word by word."""
 
     def expect_credit(self, word: int, at_ps: int) -> None:
         """A credit word is on the wire."""
-
-    def cut(self, incoming: Incoming, sent_words: int) -> None:
-        """The sender was held after ``sent_words`` words of a packet."""
 
 
 class Transmitter(Protocol):

@@ -96,6 +96,8 @@ def emulate(
     workload: str | None = None,
     apart: bool = False,
     host_traces: Mapping[str, Path] | None = None,
+    through: str | None = None,
+    monitor: str | None = None,
     stop: Callable[[], bool] | None = None,
 ) -> None:
     """Serve an emulated pair until SIGINT, SIGTERM, or ``stop`` says so.
@@ -103,10 +105,11 @@ def emulate(
     Args:
         listen: ``HOST:PORT``; port 0 takes a free one.
         on_ready: called once with the URL under which the pair can be reached; with ``apart``, with one
-            for each card, with a blank between them.
+            for each card, with a blank between them; with ``monitor``, and behind them, with `` switch `` and the name
+            of its console.
         speed: simulated seconds a second; None is as fast as one core goes.
         nonce: boot nonce; None draws a new one, as a power-up does.
-        load, workload, host_traces: as `EmulatorTarget`.
+        load, workload, host_traces, through, monitor: as `EmulatorTarget`.
         apart: each card has a port and a time line of its own: B's port is the next after A's, or any
             free one where that of A was.
     Raises:
@@ -115,9 +118,9 @@ def emulate(
     """
     host, port = listen_address(listen)
     if model_of(profile):
-        if load or apart or host_traces:
+        if load or apart or host_traces or through or monitor:
             raise InputError(
-                f"profile {profile} is one card: it has no --load, --apart or --host-trace"
+                f"profile {profile} is one card: it has no --load, --apart, --host-trace, --through or --monitor"
             )
         card = RunningCard(
             Wanted(profile, fault, seed, workload or ""),
@@ -131,6 +134,7 @@ def emulate(
     target = EmulatorTarget(
         profile, fault, seed, truth, access_ps=0, nonce=nonce,
         apart=apart, load=load, workload=workload, host_traces=host_traces,
+        through=through, monitor=monitor,
     )  # fmt: skip
     served: Sequence[Target] = cards_apart(target) if apart else (target,)
     with ExitStack() as closing:
@@ -143,7 +147,8 @@ def emulate(
         with _stopping(stop) as stopped:
             if on_ready is not None:
                 shown = f"[{host}]" if ":" in host else host
-                on_ready(" ".join(f"etherbone://{shown}:{server.port}" for server in servers))
+                urls = " ".join(f"etherbone://{shown}:{server.port}" for server in servers)
+                on_ready(urls + (f" switch {target.console}" if target.console else ""))
             _serve(target, servers, Pacer(target, speed), stopped)
 
 

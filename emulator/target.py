@@ -21,12 +21,15 @@ from freezeframe.emulator.machine import Pair
 from freezeframe.emulator.profile import load_profile
 from freezeframe.emulator.registers import ERROR_WORD, RegisterFile
 from freezeframe.emulator.running_card import RunningCard, Wanted, model_of
+from freezeframe.emulator.serial_line import SerialLine
+from freezeframe.emulator.switch_monitor import SwitchMonitor
 
 ACCESS_PS = 20_000_000
 """Simulated time of one call: 20 us, about what a register access over a local network costs."""
 
 _TOP = 1 << 32
-_FORM = "emu:?profile=forth&fault=NAME&load=NAME&workload=NAME&seed=N&truth=FILE"
+_FORM = "emu:?profile=forth&fault=NAME&load=NAME&workload=NAME&seed=N&truth=FILE&through=NAME&monitor=FILE"
+_OPTIONS = ("profile", "fault", "load", "workload", "seed", "truth", "through", "monitor")
 
 
 class EmulatorTarget:
@@ -45,6 +48,8 @@ class EmulatorTarget:
         load: str | None = None,
         workload: str | None = None,
         host_traces: Mapping[str, Path | str] | None = None,
+        through: str | None = None,
+        monitor: str | None = None,
     ) -> None:
         """Power the pair up.
 
@@ -59,9 +64,11 @@ class EmulatorTarget:
             workload: a name of `freezeframe.emulator.workloads.WORKLOADS`, in place of load and fault.
             apart: as `Pair`; `freezeframe.emulator.apart` offers each card as a target of its own.
             host_traces: files for what the computers of ``A``, ``B`` trace, as trace-cmd prints it.
+            through: as `Pair`.
+            monitor: where the switch's monitor has its serial console, as `SerialLine`.
         Raises:
-            InputError: unknown profile, fault, load or workload, a negative seed, or a truth file that
-                cannot be written.
+            InputError: unknown profile, fault, load, workload or switch, a negative seed, a file that cannot be
+                written, a monitor without a switch, or one that cannot be built.
         """
         if seed < 0:
             raise InputError(f"seed {seed}: a seed is a whole number from 0 on")
@@ -74,7 +81,16 @@ class EmulatorTarget:
             load_profile(profile), fault, seed, path, nonce,
             apart=apart, load=load, workload=workload,
             host_logs=[wanted.get(name) or HostLog() for name in ("A", "B")],
+            through=through,
         )  # fmt: skip
+        self._line: SerialLine | None = None
+        if monitor is not None:
+            if self.pair.crossbar is None:
+                raise InputError(
+                    "a monitor is of a switch between the cards: name one, as switch-pair"
+                )
+            self._line = SerialLine(monitor)
+            SwitchMonitor(self.pair.crossbar, self._line.write)
         self._access_ps = access_ps
         self._files = [RegisterFile(nic) for nic in self.pair.nics]
         self._closed = False
@@ -85,12 +101,19 @@ class EmulatorTarget:
             options["load"] = load
         if workload is not None:
             options["workload"] = workload
+        if through is not None:
+            options["through"] = through
         self._url = "emu:?" + urlencode(options, safe="/")
 
     @property
     def url(self) -> str:
         """The URL that opens a pair like this one again, from power-up."""
         return self._url
+
+    @property
+    def console(self) -> str:
+        """What is opened to hear the switch's monitor; empty where there is none."""
+        return "" if self._line is None else self._line.name
 
     @property
     def now_ps(self) -> int:
@@ -153,6 +176,8 @@ class EmulatorTarget:
 
     def close(self) -> None:
         """End the simulation; closing twice is harmless."""
+        if self._line is not None and not self._closed:
+            self._line.close()
         self._closed = True
 
     def _check_open(self) -> None:
@@ -189,7 +214,7 @@ class EmulatorTarget:
 
 
 def open_emulator(url: str) -> Target:
-    """Open ``emu:`` with options ``profile``, ``fault``, ``load``, ``workload``, ``seed``, ``truth``.
+    """Open ``emu:`` with the options of `_OPTIONS`.
 
     A profile that names a model is that one card; any other is a pair.
 
@@ -202,7 +227,7 @@ def open_emulator(url: str) -> Target:
         raise InputError(f"{url!r}: an emulated pair is written {_FORM}")
     options: dict[str, str] = {}
     for name, value in parse_qsl(query, keep_blank_values=True):
-        if name not in ("profile", "fault", "load", "workload", "seed", "truth"):
+        if name not in _OPTIONS:
             raise InputError(
                 f"{url!r}: unknown option {name!r}; an emulated pair is written {_FORM}"
             )
@@ -216,6 +241,8 @@ def open_emulator(url: str) -> Target:
     if model_of(profile):
         if options.get("load"):
             raise InputError(f"{url!r}: profile {profile} has workloads and no load")
+        if options.get("through") or options.get("monitor"):
+            raise InputError(f"{url!r}: profile {profile} has no switch between two cards")
         truth = options.get("truth")
         wanted = Wanted(
             profile, options.get("fault", "none"), int(seed), options.get("workload", "")
@@ -229,6 +256,8 @@ def open_emulator(url: str) -> Target:
         options.get("truth") or None,
         load=options.get("load") or None,
         workload=options.get("workload") or None,
+        through=options.get("through") or None,
+        monitor=options.get("monitor") or None,
     )
 
 

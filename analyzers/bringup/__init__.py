@@ -1,1 +1,1 @@
-"""Bring-up of a card in four stages, each resting on the one before."""
+"""Bring-up of a card in five stages, each resting on the one before."""

@@ -32,9 +32,11 @@ _ERRORS = (
 )  # fmt: skip
 
 
-def host_dma(devices: Sequence[Device], arms: Rearming) -> Iterator[str]:
-    """Yield what holds of the words that the transmit DMA put into the outgoing FIFO."""
-    with under_traffic(devices, arms, loop=False):
+def host_dma(devices: Sequence[Device], arms: Rearming, *, loop: bool = False) -> Iterator[str]:
+    """Yield what holds of the words that the transmit DMA put into the outgoing FIFO; with ``loop`` each card is looped
+    back, so that what is between the cards has no part in it.
+    """
+    with under_traffic(devices, arms, loop=loop):
         first = devices[0].roles.tx.entry
         recording = record(devices, arms, first)
         for device in recording.devices:
@@ -59,11 +61,16 @@ def loopback(devices: Sequence[Device], arms: Rearming) -> Iterator[str]:
 def pair(devices: Sequence[Device], arms: Rearming) -> Iterator[str]:
     """Yield what holds at all four taps of both cards; what one sends the other must hear."""
     with under_traffic(devices, arms, loop=False):
-        for tap, recording in _tap_by_tap(devices, arms):
-            for device in recording.devices:
-                sender = device.index if tap in device.roles.tx.taps else 1 - device.index
-                yield _patterns(recording, device.name, tap, sender)
-        yield _no_errors(recording)
+        yield from both_ways(devices, arms)
+
+
+def both_ways(devices: Sequence[Device], arms: Rearming) -> Iterator[str]:
+    """Yield what holds at each tap of both cards under traffic, and that no error was counted."""
+    for tap, recording in _tap_by_tap(devices, arms):
+        for device in recording.devices:
+            sender = device.index if tap in device.roles.tx.taps else 1 - device.index
+            yield _patterns(recording, device.name, tap, sender)
+    yield _no_errors(recording)
 
 
 def _tap_by_tap(devices: Sequence[Device], arms: Rearming) -> Iterator[tuple[str, Recording]]:

@@ -1,18 +1,21 @@
-"""The ladder: four stages, one after another, up to the first that fails.
+"""The ladder: five stages, one after another, up to the first that fails.
 
-Source: [FORTH §3], the stages in which that card was debugged: the target interface; host DMA; the card in loop-back;
-two cards directly connected.
+Source: [FORTH §2.7], the four stages in which that card was debugged: the target interface and DMA from the host; DMA
+to the host; loop-back, then two cards directly connected; the switch. What a card writes to its host's memory is not
+reached by its registers, so the second has no rung of its own, and the third has two.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Any
 
 from freezeframe.analyzers.bringup.card import host_dma, loopback, pair
 from freezeframe.analyzers.bringup.failure import Failure, NotPossible
 from freezeframe.analyzers.bringup.interface import interface
+from freezeframe.analyzers.bringup.switch import Switch, through
 from freezeframe.capture.custody.rearming import Rearming
 from freezeframe.capture.errors import ForeignRecordingError, TargetError
 from freezeframe.capture.registers.access import Device
@@ -44,12 +47,35 @@ class StageResult:
         }  # fmt: skip
 
 
+def _no_switch(devices: Sequence[Device], arms: Rearming) -> Iterator[str]:
+    raise NotPossible("no switch is named (--switch)")
+
+
+def _no_cable(devices: Sequence[Device], arms: Rearming) -> Iterator[str]:
+    raise NotPossible("a switch stands between the cards; the next stage is of it")
+
+
 STAGES = (
     Stage("interface", "registers and memories through the target interface", interface),
     Stage("host-dma", "what the DMA engine puts into the outgoing FIFO", host_dma),
     Stage("loopback", "each card hears its own link", loopback),
     Stage("pair", "both cards, directly connected", pair),
+    Stage("switch", "both cards through a switch, by its own counts", _no_switch),
 )
+
+
+def _behind(stage: Stage, switch: Switch) -> Stage:
+    """Return what a stage is where a switch stands between the cards."""
+    if stage.name == "host-dma":
+        return replace(stage, run=partial(host_dma, loop=True))
+    if stage.name == "pair":
+        return replace(stage, run=_no_cable)
+    if stage.name == "switch":
+        return replace(stage, run=partial(through, switch=switch))
+    return stage
+
+
+_OF_TWO = ("pair", "switch")
 
 
 def climb(
@@ -57,6 +83,7 @@ def climb(
     progress: Callable[[str, str], None] | None = None,
     *,
     discard: bool = False,
+    switch: Switch | None = None,
 ) -> list[StageResult]:
     """Go up the stages and stop at the first that fails; those above it are "not run".
 
@@ -65,6 +92,7 @@ def climb(
     Args:
         progress: called with the stage and each line that holds.
         discard: a frozen recording that this host has not kept may be lost.
+        switch: that stands between the cards; None: a cable does.
     Raises:
         RecorderStateError: a frozen recording would be lost that this host has not kept; nothing was written. Or
             another program armed a card meanwhile; what it recorded stands.
@@ -73,13 +101,13 @@ def climb(
     arms = Rearming([devices], by="selftest", discard=discard)
     results: list[StageResult] = []
     failed = False
-    for stage in STAGES:
+    for stage in STAGES if switch is None else [_behind(stage, switch) for stage in STAGES]:
         result = StageResult(stage.name, stage.doc, "not run")
         results.append(result)
         if failed:
             result.seen = "the stage below failed"
             continue
-        if stage.name == "pair" and len(devices) < 2:
+        if stage.name in _OF_TWO and len(devices) < 2:
             result.seen = "the target has one device"
             continue
         try:

@@ -30,6 +30,7 @@ _STANDS_CYCLES = 4096  # of either clock: the time of several of the longest pac
 _STANDS_TIMES = 4  # the longest wait of the same part before
 _FEW_POSTS = 4  # from which on the pauses of a host say how long it usually pauses
 _FRAME_WORDS = 3  # two HEAD words and the TAIL
+_HOP = ": it waits for good, or for credits of the link itself, as a switch has them."
 _BUS = "bus"
 HOST = "host"
 _ENGINE = ("started", "done", "requested", "retried", "disconnected")  # what a transmit engine logs
@@ -153,7 +154,8 @@ def _transmitter(facts: Facts, device: str) -> Stand | None:
         device, "link transmitter", f"{device}->{peer}", packet.flow, since, level,
         f"frozen.{way.level} {level}",
         f"It is {_name(state)}, although packet {packet.seq} of flow {packet.flow} stands whole in its FIFO and its "
-        f"{words} words fit the {free} that it may send.",
+        f"{words} words fit the {free} that it may send"
+        + (_HOP if state == MachineState.WAIT_CREDIT else "."),
         contradicted=True,
         rows=(*view.register_rows(device, [f"frozen.{way.level}"]), *_states(facts, device)),
     )  # fmt: skip

@@ -26,12 +26,12 @@ _SHOWN = 4
 
 @dataclass(frozen=True, slots=True)
 class Break:
-    """A packet whose number is not the one that follows; ``expected`` is. ``again``: its number came before."""
+    """A packet whose number is not the one that follows; ``expected`` is. ``before``: of its number, came before."""
 
     packet: Packet
     number: int
     expected: int
-    again: bool
+    before: Packet | None
 
     @property
     def ahead(self) -> bool:
@@ -113,6 +113,11 @@ def _came_before(stream: Stream, packet: Packet) -> bool:
     )
 
 
+def _differ(packet: Packet, other: Packet) -> bool:
+    """Tell whether two packets of one number are not the same: their headers differ."""
+    return packet.header != other.header
+
+
 def overdue(facts: Facts, sender: str, receiver: str, diff: SegmentDiff) -> list[Packet]:
     """Return the last packets of the sender that the receiver, before it froze, had time to take and did not."""
     closed, caused = diff.down.end_ps, facts.caused(receiver)[0]
@@ -148,24 +153,32 @@ def numbers_broken(facts: Facts) -> Iterator[Finding]:
 
 
 def _from_power_up(facts: Facts, stream: Stream) -> bool:
-    """Tell whether a tap holds all packets of the link: nothing was overwritten, and the second is number 1."""
+    """Tell whether a tap holds all packets of the link: nothing was overwritten, and the second is number 1.
+
+    Or the card has recorded since its power-up, and says itself that a number was passed over.
+    """
     view, card = facts.view, facts.view.device(stream.device)
     memory = card.memories.get(stream.tap) if card is not None else None
     if memory is None or memory.wrapped or memory.gaps or stream.device in view.since_ps:
         return False
+    passed_over = view.roles.cause("out-of-sequence", view.roles.rx.entry)
+    if view.value(stream.device, "ctl.generation") == 1 and passed_over in view.causes(
+        stream.device
+    ):
+        return stream.tap == view.roles.rx.entry
     second = stream.packets[1:2]
     return bool(second) and second[0].header_ok is True and second[0].seq == 1
 
 
 def _breaks(stream: Stream, *, from_zero: bool) -> Iterator[Break]:
     """Yield each packet whose number is not the next; one with a damaged header has some number."""
-    seen: set[int] = set()
+    seen: dict[int, Packet] = {}
     for number in numbered(stream, -1 if from_zero else None):
         seq = number.seq
         expected = None if number.before is None else (number.before + 1) % _SEQUENCE
         if expected is not None and (seq - expected) % _SEQUENCE > number.damaged:
-            yield Break(number.packet, seq, expected, seq in seen)
-        seen.add(seq)
+            yield Break(number.packet, seq, expected, seen.get(seq))
+        seen[seq] = number.packet
 
 
 def _out_of_order(
@@ -179,13 +192,16 @@ def _out_of_order(
     if tap == 0:
         why = f"{sender} made it so: nothing lies before that tap"
     else:
-        names = (DUPLICATED if found.again else DROPPED if found.ahead else REORDERED,)
+        names = (DUPLICATED if found.before else DROPPED if found.ahead else REORDERED,)
         why = "the tap before it has them in order"
         above = facts.streams(sender, receiver)[tap - 1]
-        held = [p.seq for p in above.packets if p.header_ok] if above is not None else []
-        known = of in held
+        held = {p.seq: p for p in above.packets if p.header_ok} if above is not None else {}
+        known = of in held and number in held
         if not known:
             why = "the tap before it does not hold them, so where that happened is not known"
+        if any(p is not None and _differ(p, packet) for p in (found.before, held.get(number))):
+            names, known = (), False
+            why = f"packet {number} of {sender} has another header, so this one is not from there"
     t_ps, unc_ps = stream.when(packet.start)
     text = f"At {stream.source} {what}: {why}."
     return Finding(

@@ -12,8 +12,8 @@ from dataclasses import dataclass
 
 MARK = b"ff:"
 _DIGITS = frozenset("0123456789abcdefABCDEF")
-_LONGEST_B = 128  # the longest line of ours has 57 bytes
-_ARGUMENTS = {"begin": 1, "reg": 2, "rec": 2, "end": 2, "flow": 3, "xpt": 5, "fwd": 6}
+_LONGEST_B = 128  # the longest line of ours, of a port, has 119 bytes
+_ARGUMENTS = {"begin": 1, "reg": 2, "rec": 2, "end": 2, "flow": 3, "xpt": 5, "port": 9, "fwd": 6}
 
 
 @dataclass(frozen=True, slots=True)

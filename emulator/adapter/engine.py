@@ -1,5 +1,6 @@
 """The event engine of profiles of stages: one compiled loop over events in the order of their times.
 
+It runs to the end, or up to a time, so that who has messages of their own (`emulator.adapter.live`) goes step by step.
 At each time all events happen, then jobs begin as long as one can: of the jobs that find all of their resources, tokens
 and room, the first by priority, due date or turn, then by the time they came.
 """
@@ -11,6 +12,7 @@ from numba import njit
 
 from freezeframe.decoders.kernel_numbers import ZERO, int64s
 from freezeframe.emulator.adapter.layout import (
+    ANSWER,
     EDD,
     NEVER,
     OPEN,
@@ -24,15 +26,15 @@ from freezeframe.emulator.adapter.layout import (
 )
 
 DONE, HEAP_FULL = 0, 1
-_ARRIVE, _FINISH, _ENTER, _LOOK = int64s(0, 4)
+_ARRIVE, _FINISH, _ENTER, _LOOK, _COME = int64s(0, 5)
 _MORE, _LESS = ZERO + 1, ZERO - 1
 _SIZE, _SEQ, _NOW, _OVER, _FULL, _PERIOD, _TAKEN = 0, 1, 2, 3, 4, 5, 6
 SAMPLED = 4  # numbers of a group in a sample
 
 
 @njit(nogil=True, cache=True)
-def run(w: World) -> int:
-    """Run until nothing more can happen. Returns `DONE`, or `HEAP_FULL`: again, with more room for events."""
+def start(w: World) -> None:
+    """Let the first messages of all flows come."""
     for f in range(len(w.flows)):
         flow = w.flows[f]
         if flow.messages == 0:
@@ -44,7 +46,18 @@ def run(w: World) -> int:
         elif flow.mode == WINDOW:
             for _ in range(flow.outstanding):
                 _push(w.state, w.heap, ZERO, _ARRIVE, f, ZERO)
-    while w.state[_SIZE] > 0:
+
+
+@njit(nogil=True, cache=True)
+def come(w: World, m: int, t: int) -> None:
+    """Let a message of a flow that is fed from outside come at a time that is not over; there is room in the heap."""
+    _push(w.state, w.heap, t, _COME, m, ZERO)
+
+
+@njit(nogil=True, cache=True)
+def run(w: World, until: int) -> int:
+    """Run until nothing more can happen up to and at a time. Returns `DONE`, or `HEAP_FULL`: again, with more room."""
+    while w.state[_SIZE] > 0 and w.heap[0].t <= until:
         now = w.heap[0].t
         while w.state[_TAKEN] < len(w.samples) and (w.state[_TAKEN] + 1) * w.state[_PERIOD] <= now:
             _sample(w)
@@ -54,6 +67,8 @@ def run(w: World) -> int:
             _pop(w.state, w.heap)
             if kind == _ARRIVE:
                 _arrive(w, what, now)
+            elif kind == _COME:
+                _reach_all(w, what, now)
             elif kind == _FINISH:
                 if w.packets[what].version == version:
                     _finish(w, what, now)
@@ -158,8 +173,16 @@ def _arrive(w: World, f: int, now: int) -> None:
             _push(w.state, w.heap, w.messages[m + 1].born, _ARRIVE, f, ZERO)
     elif flow.mode != SATURATING:
         message.born = now
+    _reach_all(w, m, now)
+
+
+@njit(nogil=True, cache=True)
+def _reach_all(w: World, m: int, now: int) -> None:
+    """All packets of a message reach their first stage."""
+    message = w.messages[m]
+    due = w.flows[message.flow].due
     for p in range(message.first, message.first + message.packets):
-        w.packets[p].due = now + flow.due if flow.due > 0 else NEVER
+        w.packets[p].due = now + due if due > 0 else NEVER
         _reach(w, p, now)
 
 
@@ -254,7 +277,7 @@ def _over(w: World, p: int, now: int, lost: bool) -> None:
     if flow.mode == WINDOW:
         then = flow.reply if flow.reply >= 0 and not lost else packet.flow
         _push(w.state, w.heap, now + flow.think, _ARRIVE, ZERO + then, ZERO)
-    elif flow.mode > WINDOW:  # an answer: the next question
+    elif flow.mode == ANSWER:  # the next question
         _push(w.state, w.heap, now + flow.think, _ARRIVE, ZERO + flow.reply, ZERO)
 
 
@@ -550,6 +573,7 @@ def run_tables(world: World) -> World:
     while True:
         tables = World._make(np.copy(table) for table in world)
         tables = tables._replace(heap=np.zeros(room, world.heap.dtype))
-        if run(tables) == DONE:
+        start(tables)
+        if run(tables, int(NEVER)) == DONE:
             return tables
         room *= 4

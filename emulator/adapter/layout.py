@@ -10,7 +10,13 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-OPEN, SATURATING, WINDOW, ANSWER = 0, 1, 2, 3
+OPEN, SATURATING, WINDOW, ANSWER, LIVE = (
+    0,
+    1,
+    2,
+    3,
+    4,
+)  # LIVE: messages come from outside, one by one
 FIFO, PRIORITY, ROUND_ROBIN, EDD = 0, 1, 2, 3
 NEVER = np.int64(1) << 62
 

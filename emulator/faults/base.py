@@ -44,6 +44,8 @@ class Fault(Hooks):
     """Whether it is there from the beginning and strikes when what it needs has come together."""
     silent = False
     """Whether no check of the hardware finds this fault, so that only the host freezes."""
+    in_switch = False
+    """Whether it is in the switch between the cards: its hooks act there, and it is told as of the card that sends."""
     site: Site
 
     def __init__(self) -> None:

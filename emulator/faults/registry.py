@@ -18,6 +18,12 @@ from freezeframe.emulator.faults.lane_misaligned import LaneMisaligned
 from freezeframe.emulator.faults.payload_bit_flip import PayloadBitFlip
 from freezeframe.emulator.faults.short_transfers import ShortTransfers
 from freezeframe.emulator.faults.split_retry_mishandled import SplitRetryMishandled
+from freezeframe.emulator.faults.switch import (
+    SwitchCreditHeld,
+    SwitchWordAltered,
+    SwitchWordLost,
+    SwitchWrongPort,
+)
 from freezeframe.emulator.faults.sync_fifo_empty import SyncFifoEmpty
 from freezeframe.emulator.faults.together import Together
 from freezeframe.emulator.faults.word_duplicated import WordDuplicated
@@ -51,7 +57,16 @@ FAULTS: dict[str, type[Fault]] = {
     )
 }
 
-PART_FAULTS: dict[str, type[Fault]] = {fault.name: fault for fault in (WriteOutsideRegion,)}
+PART_FAULTS: dict[str, type[Fault]] = {
+    fault.name: fault
+    for fault in (
+        WriteOutsideRegion,
+        SwitchWordLost,
+        SwitchWordAltered,
+        SwitchCreditHeld,
+        SwitchWrongPort,
+    )
+}
 """Faults of a part that not every card has; a profile without it refuses them."""
 
 

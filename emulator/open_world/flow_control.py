@@ -47,7 +47,7 @@ class Credits(Unlisted):
 
     def started(self) -> None:
         link = self.receiver.tx_link
-        link.wire = PluggedWire(link.wire, self.site.time.env, credits=self._credits)
+        link.wire = PluggedWire(link.wire, credits=self._credits)
 
     def _credits(self, word: int) -> Sequence[tuple[int, int]]:
         if flow_of(word) != self.flow or not (self.ready() or (self.done and self._goes_on)):

@@ -47,7 +47,7 @@ class Damaged(Unlisted):
     def started(self) -> None:
         if self._where == LINK:
             link = self.sender.tx_link
-            link.wire = PluggedWire(link.wire, self.site.time.env, self._on_link)
+            link.wire = PluggedWire(link.wire, self._on_link)
 
     def leaving(self, packet: Packet, flow: Flow) -> Passing:
         if self._where != OUTGOING or flow.free() <= 2 * packet.room:
@@ -102,7 +102,7 @@ class Whole(Unlisted):
         nic = self.nic
         if self._where == LINK:
             link = self.sender.tx_link
-            link.wire = PluggedWire(link.wire, self.site.time.env, self._on_link)
+            link.wire = PluggedWire(link.wire, self._on_link)
         elif self._where == OUTGOING:
             kept: list[Packet] = []
             nic.tx_dma.transmitter = PluggedTransmitter(
@@ -155,7 +155,7 @@ class Retrain(Unlisted):
     def started(self) -> None:
         link = self.sender.tx_link
         link.wire = PluggedWire(
-            link.wire, self.site.time.env, self._on_link,
+            link.wire, self._on_link,
             lambda word: [] if self.done and self.site.time.now_ps < self._until_ps else [(0, word)],
         )  # fmt: skip
 
@@ -181,7 +181,7 @@ class Noise(Unlisted):
 
     def started(self) -> None:
         link = self.sender.tx_link
-        link.wire = PluggedWire(link.wire, self.site.time.env, self._on_link)
+        link.wire = PluggedWire(link.wire, self._on_link)
 
     def _on_link(self, words: Words, kinds: Kinds) -> Sequence[Passing]:
         if not self.ready() or not self.receiver.rx_link.next_seq:

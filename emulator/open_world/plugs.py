@@ -14,7 +14,7 @@ from freezeframe.emulator.incoming import Incoming
 from freezeframe.emulator.memory import Kinds, Words
 from freezeframe.emulator.packet import Packet
 from freezeframe.emulator.parts import Signal
-from freezeframe.emulator.ports import Descriptors, Drain, Notes, Transmitter, Wire
+from freezeframe.emulator.ports import Cut, Descriptors, Drain, Notes, Transmitter, Wire
 
 Passing = tuple[Words, Kinds]
 Note = tuple[NoteCode, int, int]
@@ -27,26 +27,24 @@ class PluggedWire:
     def __init__(
         self,
         wire: Wire,
-        env: simpy.Environment,
         packets: Callable[[Words, Kinds], Sequence[Passing]] | None = None,
         credits: Callable[[int], Sequence[tuple[int, int]]] | None = None,
     ) -> None:
         self._wire = wire
-        self._env = env
         self._packets = packets
         self._credits = credits
 
-    def expect(self, words: Words, kinds: Kinds, first_ps: int) -> Incoming:
+    def wait(self, words: int) -> simpy.Event | None:
+        return self._wire.wait(words)
+
+    def expect(self, words: Words, kinds: Kinds, first_ps: int) -> Cut:
         passing = [(words, kinds)] if self._packets is None else self._packets(words, kinds)
-        come = [self._wire.expect(*packet, first_ps) for packet in passing]
-        return come[0] if come else Incoming(self._env)  # one that never begins
+        cuts = [self._wire.expect(*packet, first_ps) for packet in passing]
+        return cuts[0] if cuts else lambda _: None  # of one that never begins
 
     def expect_credit(self, word: int, at_ps: int) -> None:
         for delay_ps, credit in [(0, word)] if self._credits is None else self._credits(word):
             self._wire.expect_credit(credit, at_ps + delay_ps)
-
-    def cut(self, incoming: Incoming, sent_words: int) -> None:
-        self._wire.cut(incoming, sent_words)
 
 
 class PluggedTransmitter:

@@ -236,6 +236,22 @@ void ff_console_switch(const ff_console *console, const ff_switch *sw, uint64_t 
             end_line(&out);
         }
     }
+    for (in = 0; in < FF_SWITCH_PORTS; in++) {
+        const ff_switch_port *port = &sw->ports[in];
+        if (!port->words_in && !port->words_out)
+            continue;
+        out = begin_line(console, "port");
+        put_number(&out, cycle);
+        put_number(&out, in);
+        put_number(&out, port->words_in);
+        put_number(&out, port->packets_in);
+        put_number(&out, port->bad_in);
+        put_number(&out, port->told);
+        put_number(&out, port->words_out);
+        put_number(&out, port->packets_out);
+        put_number(&out, port->bad_out);
+        end_line(&out);
+    }
     out = begin_line(console, "fwd");
     put_number(&out, cycle);
     put_number(&out, sw->packets);

@@ -11,6 +11,8 @@
  *   end RECORDS CRC32           the dump is over: its records, and the CRC-32/ISO-HDLC over their bytes in slot order
  *   flow CYCLE FLOW WORDS       switch: words forwarded
  *   xpt CYCLE IN OUT NOW MOST   switch: words in a crosspoint
+ *   port CYCLE PORT WORDS_IN PACKETS_IN BAD_IN TOLD WORDS_OUT PACKETS_OUT BAD_OUT
+ *                               switch: what a port has counted (ff_switch.h)
  *   fwd CYCLE PACKETS CYCLES LEAST MOST REFUSED
  */
 #ifndef FF_CONSOLE_H
@@ -36,7 +38,7 @@ typedef struct {
 /* Prints a frozen ring: identity, state, and every record that is valid. Returns false, printing nothing, when it is not frozen. */
 bool ff_console_dump(const ff_console *console, const ff_ring *ring, const ff_identity *identity);
 
-/* Prints what the switch counted, flows and crosspoints that are 0 left out. */
+/* Prints what the switch counted, flows, crosspoints and ports that are 0 left out. "fwd" is the last line of it. */
 void ff_console_switch(const ff_console *console, const ff_switch *sw, uint64_t cycle);
 
 #endif

@@ -31,3 +31,12 @@ void ff_switch_occupied(ff_switch *sw, unsigned input, unsigned output, uint32_t
     if (words > sw->most_occupied[input][output])
         sw->most_occupied[input][output] = words;
 }
+
+void ff_switch_counted(ff_switch *sw, unsigned port, const ff_switch_port *counts)
+{
+    if (port >= FF_SWITCH_PORTS) {
+        sw->refused++;
+        return;
+    }
+    sw->ports[port] = *counts;
+}

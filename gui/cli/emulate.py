@@ -89,6 +89,22 @@ CardOption = Annotated[
         "Serve the registers of this card in place of the pair, frozen: its file, or a capture of it.",
     ),
 ]
+ThroughOption = Annotated[
+    str | None,
+    option(
+        "--through",
+        "NAME",
+        "A switch between the cards: switch-pair, or a TOML file. Default: a cable.",
+    ),
+]
+MonitorOption = Annotated[
+    str | None,
+    option(
+        "--monitor",
+        "FILE",
+        "Serial console of the switch's monitor: a file, or pty for a port of its own.",
+    ),
+]
 ParentOption = Annotated[
     bool,
     typer.Option(
@@ -119,6 +135,8 @@ def run(
     speed: SpeedOption = None,
     apart: ApartOption = False,
     host_trace: HostTraceOption = None,
+    through: ThroughOption = None,
+    monitor: MonitorOption = None,
     until_stdin_ends: ParentOption = False,
 ) -> None:
     """Run the emulated pair of cards as an Etherbone server until interrupted.
@@ -134,6 +152,8 @@ def run(
 
     Profiles: forth, forth-uncombined, forth-combining, forth-coarse, forth-fine, forth-pci66; forth-x4 with four lanes;
     forth-regions with handles of memory regions, and the fault write-outside-region.
+    With --through a switch stands between the cards, with faults switch-word-lost, switch-word-altered,
+    switch-credit-held, switch-wrong-port; the line names the console of its monitor.
     Workloads: single-8B, single-4KiB, pair-8B, stream-4KiB, io-head-tail, io-pending-flags,
     one-way-SIZE, ping-pong-SIZE.
     Profile pci-sci is one card, with faults nwrite-response-confused, response-lost, packet-damaged,
@@ -147,6 +167,7 @@ def run(
       freezeframe emulate --card my-card.toml
       freezeframe emulate --profile forth-combining --workload pair-8B
       freezeframe emulate --fault word-omitted --seed 7
+      freezeframe emulate --through switch-pair --monitor pty
       freezeframe emulate --profile pci-sci --fault nwrite-response-confused
       freezeframe emulate --listen 127.0.0.1:0 --profile forth --fault none --truth truth.json
     """
@@ -154,7 +175,7 @@ def run(
 
     stop = _stdin_ended() if until_stdin_ends else None
     if card is not None:
-        if fault or load or workload or truth or apart or host_trace:
+        if fault or load or workload or truth or apart or host_trace or through or monitor:
             raise typer.BadParameter(
                 "--card serves a card's registers, without traffic and without a fault: give --listen alone with it"
             )
@@ -181,6 +202,8 @@ def run(
         workload=workload,
         apart=apart,
         host_traces=_host_traces(host_trace or []),
+        through=through,
+        monitor=monitor,
         stop=stop,
     )
 

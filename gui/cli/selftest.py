@@ -2,21 +2,46 @@
 
 from __future__ import annotations
 
+from typing import Annotated
+
 import typer
 
 from freezeframe.gui.cli.errors import EXIT_FINDINGS
-from freezeframe.gui.cli.options import DiscardOption, JsonOption, LogOption, TargetArgument
+from freezeframe.gui.cli.options import (
+    DiscardOption,
+    JsonOption,
+    LogOption,
+    TargetArgument,
+    option,
+)
+
+SwitchOption = Annotated[
+    str | None,
+    option(
+        "--switch",
+        "PORT[@BAUD]",
+        "Serial console of the monitor of the switch between the cards; or a file.",
+    ),
+]
+PortsOption = Annotated[
+    str | None,
+    option("--ports", "A,B", "At which ports of the switch the cards are. Default 0,1."),
+]
 
 
 def run(
     target: TargetArgument,
     discard: DiscardOption = False,
+    switch: SwitchOption = None,
+    ports: PortsOption = None,
     json: JsonOption = False,
     log_accesses: LogOption = None,
 ) -> None:
     """Test a card from its registers up to the link, and stop at the first stage that fails.
 
-    Four stages: the target interface; host DMA with a pattern compare; loop-back; the pair. The
+    Five stages: the target interface; host DMA with a pattern compare; loop-back; the pair; and, with
+    --switch in place of the pair, both cards through the switch between them, held against what its
+    monitor counts (the C hooks, on a serial port). The
     cards go on with their own traffic meanwhile, send pattern packets beside it, and are looped
     back for one stage; all that is put back, and they are armed at the end. A frozen
     recording that this host has not kept is given up only with --discard. The exit code is 1 when a stage failed.
@@ -25,8 +50,9 @@ def run(
     Examples:
       freezeframe selftest etherbone://192.0.2.7
       freezeframe selftest emu:?fault=word-omitted --discard
+      freezeframe selftest etherbone://192.0.2.7 --switch /dev/ttyUSB0@115200 --ports 2,5
     """
     from freezeframe.gui.cli.work.selftest import selftest
 
-    if not selftest(target, log_accesses, discard=discard, json=json):
+    if not selftest(target, log_accesses, switch, ports, discard=discard, json=json):
         raise typer.Exit(EXIT_FINDINGS)

@@ -32,7 +32,7 @@ SETTLE_PS = 2_000_000_000  # after a freeze, until the CRC tables are ready
 class Job(NamedTuple):
     """``load`` is one of `LOADS`, or empty: by the seed. ``ends``: explain from each end alone as well.
 
-    ``fault`` may be two, joined by ``+``. ``profile``: of the emulated pair.
+    ``fault`` may be two, joined by ``+``. ``profile``: of the emulated pair, ``through``: of the switch in between.
     """
 
     on: str  # "emulator" or "board"
@@ -41,6 +41,7 @@ class Job(NamedTuple):
     seed: int
     ends: bool = True
     profile: str = "forth"
+    through: str = ""
 
 
 @dataclass
@@ -113,8 +114,9 @@ def _emulated(job: Job, truth: Path) -> Iterator[str]:
 
     # A host that freezes in time is near: what it reads and writes costs it no simulated time.
     emulator = EmulatorTarget(
-        job.profile, job.fault, job.seed, truth, load=job.load or None, access_ps=0
-    )
+        job.profile, job.fault, job.seed, truth, load=job.load or None, access_ps=0,
+        through=job.through or None,
+    )  # fmt: skip
     if job.fault == "none":
         emulator.run_until_frozen(CLEAN_RUN_PS)
     elif not emulator.run_until_evident(LIMIT_PS):

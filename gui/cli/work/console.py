@@ -3,20 +3,18 @@
 from __future__ import annotations
 
 import json as json_text
-import os
-from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
-import serial
-
 from freezeframe.capture.console.dump import Dump, DumpReader
 from freezeframe.capture.console.lines import Damaged, Line, LineSplitter, parse
+from freezeframe.capture.console.port import open_console
+from freezeframe.capture.console.switch import PortCounts
 from freezeframe.capture.count_text import plural
 from freezeframe.capture.counters.recording import LINES, Recording
 from freezeframe.capture.durable import check_place
-from freezeframe.capture.errors import InputError, TargetError
+from freezeframe.capture.errors import TargetError
 from freezeframe.capture.folder import CaptureWriter
 from freezeframe.capture.folder.card_content import CardCapture
 from freezeframe.capture.folder.card_folder import write_card_folder
@@ -25,10 +23,6 @@ from freezeframe.capture.folder.manifest import MANIFEST
 from freezeframe.gui.cli.output import progress_bar
 from freezeframe.gui.places import refuse_evidence
 from freezeframe.gui.text import printable, shell_path
-
-_BAUD = 115200
-_AT_ONCE_B = 4096
-_PAUSE_S = 0.2
 
 
 def read_console(
@@ -52,7 +46,7 @@ def read_console(
     splitter, dumps = LineSplitter(), DumpReader(card)
     damaged = 0
     with (
-        _opened(port) as chunks,
+        open_console(port) as chunks,
         progress_bar("dump", "records") as show,
         ExitStack() as stack,
     ):
@@ -94,39 +88,6 @@ def _ended(port: str, records: int | None, damaged: int) -> str:
         f"{port}: ended in the middle of a dump, after {plural(records, 'record')}{seen}; "
         "let the card print it again"
     )
-
-
-@contextmanager
-def _opened(port: str) -> Iterator[Iterator[bytes]]:
-    """Open a port, a file or standard input as a stream of bytes; a port goes on until it is interrupted."""
-    if port == "-":
-        yield iter(lambda: os.read(0, _AT_ONCE_B), b"")
-        return
-    if Path(port).is_file():
-        with Path(port).open("rb") as file:
-            yield iter(lambda: file.read(_AT_ONCE_B), b"")
-        return
-    name, at, baud = port.rpartition("@")
-    if not at:
-        name, baud = port, str(_BAUD)
-    if not (baud.isascii() and baud.isdigit() and int(baud)):
-        raise InputError(f"{port}: {baud!r} is not a baud rate; write /dev/ttyUSB0@115200")
-    try:
-        device = serial.Serial(name, int(baud), timeout=_PAUSE_S)
-    except (serial.SerialException, ValueError, OSError) as error:
-        raise TargetError(f"{name}: cannot be opened: {error}") from None
-    with device:
-        yield _from_port(name, device)
-
-
-def _from_port(name: str, device: Any) -> Iterator[bytes]:
-    while True:
-        try:
-            data = device.read(max(1, min(device.in_waiting, _AT_ONCE_B)))
-        except (serial.SerialException, OSError) as error:
-            raise TargetError(f"{name}: the port went away: {error}") from None
-        if data:
-            yield data
 
 
 def _keep(dump: Dump, port: str, path: Path, *, force: bool, json: bool) -> None:
@@ -181,6 +142,15 @@ def _print(line: Line | Damaged, json: bool) -> None:
             f"{cycle:>14,}  crosspoint {into} to {out}: {now:,} words, at most {most:,}",
             json,
         )  # fmt: skip
+    elif line.what == "port":
+        cycle, number, *counts = numbers
+        c = PortCounts(*counts)
+        _emit(
+            {"kind": "port", "cycle": cycle, "port": number, **c._asdict()},
+            f"{cycle:>14,}  port {number}: {c.words_in:,} words in, {c.packets_in:,} packets, {c.bad_in:,} bad, "
+            f"{c.told:,} words told; {c.words_out:,} words out, {c.packets_out:,} packets, {c.bad_out:,} bad",
+            json,
+        )
     elif line.what == "fwd":
         cycle, packets, cycles, least, most, refused = numbers
         mean = f", {cycles // packets:,} on average" if packets else ""

@@ -4,27 +4,56 @@ from __future__ import annotations
 
 import sys
 import textwrap
+from contextlib import ExitStack
 from pathlib import Path
 
 from freezeframe.analyzers.bringup.ladder import StageResult, climb
+from freezeframe.analyzers.bringup.switch import Switch
+from freezeframe.capture.console.port import open_console
+from freezeframe.capture.console.switch import SwitchMonitor
+from freezeframe.capture.errors import InputError
 from freezeframe.gui.cli.output import emit_json
 from freezeframe.gui.cli.work.session import open_session
 from freezeframe.gui.text import printable
 
 
-def selftest(target: str, log: Path | None, *, discard: bool, json: bool) -> bool:
+def selftest(
+    target: str,
+    log: Path | None,
+    switch: str | None,
+    ports: str | None,
+    *,
+    discard: bool,
+    json: bool,
+) -> bool:
     """Test a card and print each stage; return whether none failed.
 
+    Args:
+        switch: console of the monitor of the switch between the cards, which are at its ``ports``.
     Raises:
+        InputError: the console or the ports are not named right.
         RecorderStateError: a card holds a recording that ``discard`` does not give up.
+        TargetError: the console cannot be opened.
     """
 
     def show(stage: str, line: str) -> None:
         if sys.stderr.isatty():
             print(f"\r\x1b[K{stage}: {printable(line)}"[:100], end="", file=sys.stderr, flush=True)
 
-    with open_session(target, log) as devices:
-        results = climb(devices, show, discard=discard)
+    places = _two_ports(ports or "0,1")
+    if ports is not None and switch is None:
+        raise InputError("--ports: of the switch that --switch names, and none is named")
+    if switch == "-":
+        raise InputError(
+            "--switch -: standard input does not wait; name a serial port, or a file that grows"
+        )
+    with ExitStack() as stack:
+        devices = stack.enter_context(open_session(target, log))
+        between = None
+        if switch is not None:
+            monitor = SwitchMonitor(stack.enter_context(open_console(switch)), switch)
+            between = Switch(monitor, places)
+        results = climb(devices, show, discard=discard, switch=between)
     if sys.stderr.isatty():
         print("\r\x1b[K", end="", file=sys.stderr)
     failed = [result for result in results if result.outcome == "failed"]
@@ -39,6 +68,17 @@ def selftest(target: str, log: Path | None, *, discard: bool, json: bool) -> boo
     else:
         print("\n".join(_lines(number, result) for number, result in enumerate(results, 1)))
     return not failed
+
+
+def _two_ports(text: str) -> tuple[int, int]:
+    """Return the ports of both cards as the option gives them."""
+    numbers = text.split(",")
+    if len(numbers) != 2 or not all(n.isascii() and n.isdigit() for n in numbers):
+        raise InputError(f"--ports {text}: write the ports of both cards, as 0,1")
+    first, second = map(int, numbers)
+    if first == second:
+        raise InputError(f"--ports {text}: both cards cannot be at one port")
+    return first, second
 
 
 def _lines(number: int, result: StageResult) -> str:
