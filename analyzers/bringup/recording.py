@@ -26,6 +26,7 @@ PATTERN_WORDS = 64
 _GAP_CYCLES = 50
 _SEED = 0x5E1F7E57
 _SELECT = 0  # id.trace.mode: one memory serves one selected tap
+_FEW_WORDS = 1024
 _LIMIT_S = 20.0
 _PAUSE_S = 0.002
 _CLOSING_S = 30.0  # a simulated card on a busy computer is slow
@@ -79,11 +80,15 @@ def under_traffic(devices: Sequence[Device], arms: Rearming, *, loop: bool) -> I
         arms.arm()
 
 
-def record(devices: Sequence[Device], arms: Rearming, tap: str) -> Recording:
+def record(
+    devices: Sequence[Device], arms: Rearming, tap: str, words: int = _FEW_WORDS
+) -> Recording:
     """Record until the tap of every card has seen a few patterns, freeze, pull, decode and explain.
 
     A card that freezes without a fault, or may have, because a host did not receive for long, is recorded again.
 
+    Args:
+        words: that pass the tap first, of which the memory holds the last.
     Raises:
         Failure: a card froze by itself and the recording says why, or nothing crosses the tap.
         TargetError: a card does not answer.
@@ -91,14 +96,14 @@ def record(devices: Sequence[Device], arms: Rearming, tap: str) -> Recording:
     with ExitStack() as stack:
         for device in devices:
             stack.enter_context(_selected(device, tap))
-        return _record(devices, arms, tap)
+        return _record(devices, arms, tap, words)
 
 
-def _record(devices: Sequence[Device], arms: Rearming, tap: str) -> Recording:
+def _record(devices: Sequence[Device], arms: Rearming, tap: str, words: int) -> Recording:
     for left in reversed(range(_TRIES)):
         before = {device.name: device.counters().values for device in devices}
         arms.arm()
-        by_itself = wait_for_words(devices, tap)
+        by_itself = wait_for_words(devices, tap, words)
         folder = frozen_and_pulled(devices)
         recording = Recording(tuple(folder.devices), explain(folder), before)
         for finding in recording.explanation.findings:
@@ -171,7 +176,7 @@ def _loop(devices: Sequence[Device]) -> None:
         raise NotPossible(f"no loop-back in these cards ({error})") from error
 
 
-def wait_for_words(devices: Sequence[Device], tap: str) -> str:
+def wait_for_words(devices: Sequence[Device], tap: str, words: int = _FEW_WORDS) -> str:
     """Wait for words at the tap; return the causes if the cards froze by themselves, else an empty text."""
     number = devices[0].roles.taps.index(tap)
     end_s = time.monotonic() + _LIMIT_S
@@ -181,7 +186,10 @@ def wait_for_words(devices: Sequence[Device], tap: str) -> str:
         if frozen:
             return ", ".join(f"{state.device}: {' '.join(state.causes)}" for state in frozen)
         stored = [device.read("memory.stored", number) for device in devices]
-        enough = [min(device.identity.tap_depth, 1024) for device in devices]
+        enough = [
+            words if words > _FEW_WORDS else min(device.identity.tap_depth, words)
+            for device in devices
+        ]
         if all(got >= want for got, want in zip(stored, enough, strict=True)):
             return ""
         if time.monotonic() >= end_s:

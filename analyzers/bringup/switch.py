@@ -18,7 +18,7 @@ from typing import NamedTuple
 from freezeframe.analyzers.bringup.card import both_ways
 from freezeframe.analyzers.bringup.crystals import pause
 from freezeframe.analyzers.bringup.failure import Failure
-from freezeframe.analyzers.bringup.recording import under_traffic
+from freezeframe.analyzers.bringup.recording import record, under_traffic
 from freezeframe.capture.console.switch import PortCounts, SwitchMonitor, SwitchReport
 from freezeframe.capture.count_text import plural
 from freezeframe.capture.custody.rearming import Rearming
@@ -26,6 +26,9 @@ from freezeframe.capture.recorder.control import freeze, wait_for
 from freezeframe.capture.recorder.provoke import write_fields
 from freezeframe.capture.registers.access import Device
 
+_MANY_WORDS = (
+    1 << 14
+)  # of each card, beside those that are looked at: what a switch does now and then shows in its counts
 _REPORT_S = 60.0  # a monitor prints once in some seconds at most
 _CLOSING_S = 30.0
 _PAUSE_S = 0.002
@@ -72,16 +75,22 @@ def through(devices: Sequence[Device], arms: Rearming, switch: Switch) -> Iterat
         seen = ""
         try:
             yield from both_ways(devices, arms)
+            record(devices, arms, devices[0].roles.tx.exit, _MANY_WORDS)
         except Failure as failure:
             seen = str(failure)
         after = _standing(devices, switch)
+        if not after.report.ports:
+            raise Failure(
+                f"{switch.monitor.name}: the switch's monitor counts no ports (ff_switch_counted), so nothing can "
+                f"be held against them{f'. At the cards: {seen}' if seen else ''}"
+            )
         lost = misplaced(devices, switch, before, after)
         if lost:
             raise Failure("; ".join(lost) + (f". At the cards: {seen}" if seen else ""))
         if seen:
             raise Failure(
-                f"{seen} The switch's counts hold: all that came into a port left by the other card's, and right. It is "
-                "in the cards or on the links"
+                f"{seen} The switch's counts hold: all that came into a port left by the other card's, and right. "
+                "It is in the cards or on the links"
             )
         deltas = _deltas(devices, switch, before, after)
         for delta in deltas:
@@ -150,9 +159,7 @@ def misplaced(
         found += _credits(into, out, after.report)
     if not found and not all(delta.counts.packets_in for delta in deltas):
         still = next(delta for delta in deltas if not delta.counts.packets_in)
-        found.append(
-            f"no packet came into port {still.port}: {still.name} is not at it, or the switch has others (--ports)"
-        )
+        found.append(f"no packet came into port {still.port}: {still.name} sent none")
     return found
 
 
@@ -169,7 +176,12 @@ def _strangers(switch: Switch, before: SwitchReport, after: SwitchReport) -> Ite
 
 def _link(into: PortDelta) -> Iterator[str]:
     c = into.counts
-    if c.words_in != into.sent:
+    if into.sent and not c.words_in:
+        yield (
+            f"{into.name} put {into.sent:,} words on its link and none came into port {into.port}: it is not at that "
+            "port (--ports), or its link carries nothing"
+        )
+    elif c.words_in != into.sent:
         yield (
             f"{into.name} put {into.sent:,} words on its link and {c.words_in:,} came into port {into.port}: "
             f"between {into.name}'s transmitter and the switch"

@@ -40,11 +40,9 @@ class _InSwitch(Fault):
         self, words: Words, way: Way, word: int | None = None, left_by: int | None = None
     ) -> None:
         header = header_in(words)
-        assert header is not None  # whole packets come into a switch
+        flow, seq = (None, None) if header is None else (header.flow, header.seq)
         went = way[1] if left_by is None else left_by
-        self.strike(
-            "rx_enq", header.flow, header.seq, word, input=way[0], output=way[1], left_by=went
-        )
+        self.strike("rx_enq", flow, seq, word, input=way[0], output=way[1], left_by=went)
 
 
 class _OneWord(_InSwitch):

@@ -186,7 +186,8 @@ def run(
     faults = "+".join(fault or ["none"])
 
     def ready(url: str) -> None:
-        words = f"ready {url} profile {profile} fault {faults} seed {seed}"
+        urls, switch, console = url.partition(" switch ")
+        words = f"ready {urls} profile {profile} fault {faults} seed {seed}{switch}{console}"
         print(printable(words), flush=True)
 
     pace = DEFAULT_SPEED if speed is None else speed or None

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Drives the C hooks by commands from standard input, a line each, numbers in hex; answers on standard output.
  *   I depth | A cycle | R cycle kind data | E cycle kind source code flow value | C cycle causes | T cycle | K kinds | P post
- *   F flow words cycles | O in out words
+ *   F flow words cycles | O in out words | W port words_in packets_in bad_in told words_out packets_out bad_out
  *   ? state of the ring and its bytes | D dump as console lines | S switch as console lines (cycle)
  */
 #include <inttypes.h>
@@ -26,9 +26,9 @@ int main(void)
     char line[256];
     uint32_t i;
     while (fgets(line, sizeof line, stdin)) {
-        uint64_t a[6] = {0};
+        uint64_t a[8] = {0};
         char *at = line + 1;
-        for (i = 0; i < 6; i++)
+        for (i = 0; i < 8; i++)
             a[i] = strtoull(at, &at, 16);
         switch (line[0]) {
         case 'I':
@@ -47,6 +47,11 @@ int main(void)
         case 'P': ring.post = (uint32_t)a[0]; break;
         case 'F': ff_switch_forwarded(&sw, (unsigned)a[0], (uint32_t)a[1], (uint32_t)a[2]); break;
         case 'O': ff_switch_occupied(&sw, (unsigned)a[0], (unsigned)a[1], (uint32_t)a[2]); break;
+        case 'W': {
+            const ff_switch_port counts = {a[1], a[5], a[4], (uint32_t)a[2], (uint32_t)a[6], (uint32_t)a[3], (uint32_t)a[7]};
+            ff_switch_counted(&sw, (unsigned)a[0], &counts);
+            break;
+        }
         case 'D': printf(ff_console_dump(&console, &ring, &identity) ? "" : "not frozen\r\n"); break;
         case 'S': ff_console_switch(&console, &sw, a[0]); break;
         case '?':

@@ -30,6 +30,16 @@ def test_the_switch_prints_flows_crosspoints_and_forwarding_each_behind_its_crc(
     )
 
 
+def test_the_counts_of_a_port_replace_those_read_before_and_a_port_that_is_none_is_refused() -> (
+    None
+):
+    read = ["W 1 9 9 9 9 9 9 9", "W 1 ffffffffffffffff 12 1 fe 100 11 2", "W 8 1 1 1 1 1 1 1"]
+    expected = ["port 500 1 ffffffffffffffff 12 1 fe 100 11 2", "fwd 500 0 0 0 0 1"]
+    assert drive(["I 1", *read, "S 500"]).encode() == b"".join(map(line, expected)).replace(
+        b"\r\n", b"\n"
+    )
+
+
 def test_a_ring_that_is_not_frozen_prints_no_dump() -> None:
     assert drive(["I 10", "A 0", "R 1 1 1", "D"]).strip() == "not frozen"
 
@@ -80,6 +90,19 @@ def test_the_live_counts_are_lines_of_json_for_a_machine(tmp_path: Path) -> None
         "line": "ff:flow 500 3 41 *ca7e",
         "why": "its CRC does not fit",
     }
+
+
+def test_a_port_s_counts_are_shown_for_people_and_for_a_machine(tmp_path: Path) -> None:
+    printed = tmp_path / "console.txt"
+    printed.write_text(drive(["I 1", "W 1 1000 12 1 ffe 100 11 2", "S 500"]))
+    assert run_inside("console", str(printed)).out.splitlines()[0] == (
+        "         1,280  port 1: 4,096 words in, 18 packets, 1 bad, 4,094 words told; 256 words out, 17 packets, 2 bad"
+    )
+    row = json.loads(run_inside("console", str(printed), "--json").out.splitlines()[0])
+    assert row == {
+        "kind": "port", "cycle": 0x500, "port": 1, "words_in": 0x1000, "packets_in": 0x12, "bad_in": 1, "told": 0xFFE,
+        "words_out": 0x100, "packets_out": 0x11, "bad_out": 2,
+    }  # fmt: skip
 
 
 def test_a_dump_comes_over_a_serial_line(tmp_path: Path) -> None:

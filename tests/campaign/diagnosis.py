@@ -96,6 +96,7 @@ def main() -> None:
         "--pairs", type=int, default=None, help="seeds a pair of faults (2; board 0)"
     )
     parser.add_argument("--profile", default="forth", help="of the emulated pair (forth)")
+    parser.add_argument("--through", default="", help="profile of a switch between the cards")
     parser.add_argument("--faults", default=None, help="comma-separated names")
     parser.add_argument("--workers", type=int, default=multiprocessing.cpu_count())
     parser.add_argument(
@@ -114,9 +115,10 @@ def main() -> None:
         program()  # built before its runs are started side by side
     seeds = range(args.first, args.first + asked[0])
     jobs = [
-        job._replace(profile=args.profile) for job in jobs_of(on, faults, seeds, asked[1], asked[2])
+        job._replace(profile=args.profile, through=args.through)
+        for job in jobs_of(on, faults, seeds, asked[1], asked[2])
     ]
-    whole = (faults, args.profile) == (FAULTS, "forth") and all(
+    whole = (faults, args.profile, args.through) == (FAULTS, "forth", "") and all(
         a >= u for a, u in zip(asked, USUAL[on], strict=True)
     )
     start = time.monotonic()

@@ -19,6 +19,7 @@ def test_selftest_prints_each_stage_with_what_holds() -> None:
         ["2", "host-dma", "passed"],
         ["3", "loopback", "passed"],
         ["4", "pair", "passed"],
+        ["5", "switch", "not"],
     ]
     assert "    A: 2048 words of the inject buffer hold a pattern and its complement" in done.out
 
