@@ -9,7 +9,10 @@ from freezeframe.analyzers.explain import explain
 from tests.analyzers.bench_pair import LINK_PS, Crossing, Pair, header, words_of
 from tests.analyzers.conftest import Explain
 from tests.campaign.open_world.runs import Job, take
+from tests.campaign.runs import Job as Campaign
+from tests.campaign.runs import run_one
 
+IN_SWITCH = ("switch-word-lost", "switch-word-altered", "switch-credit-held", "switch-wrong-port")
 QUIET = {"A": ["host"], "B": ["host"]}
 
 
@@ -159,3 +162,52 @@ def test_one_bad_packet_may_be_what_a_sender_left_open_when_it_stood_still_first
     pair.traffic(8)
     pair.counter("B", "payload_errors", 1)
     assert explained(pair).findings == []
+
+
+def test_a_packet_of_a_number_that_came_before_with_another_header_is_not_from_the_sender(
+    explained: Explain,
+) -> None:
+    """As where a switch sends a packet back: it has the number of one of the other card's, and nothing else of it."""
+    pair = Pair(causes=QUIET)
+    sent = pair.traffic(6)
+    stranger = words_of(3, sent[4].seq, [5, 6, 7], 0x40)
+    for words in sent[5].from_tap("rx_enq"):
+        words[:] = stranger
+    finding = first(explained, pair)
+    assert finding.diagnosis == "none-of-the-known"
+    assert place(finding)[:2] == ("B", "rx_enq")
+    assert "packet 104 of A has another header, so this one is not from there" in finding.text
+
+
+def test_what_goes_wrong_in_a_switch_is_placed_between_the_cards() -> None:
+    """docs/emulator.md: a capture holds nothing of the switch."""
+    found = {}
+    for fault in ("none", *IN_SWITCH):
+        run = run_one(Campaign("emulator", fault, "medium", 4, False, "forth", "switch-pair"))
+        assert run.error == ""
+        found[fault] = [(f["diagnosis"], f["device"], f["tap"]) for f in run.said["both"]]
+    assert found == {
+        "none": [],
+        "switch-word-lost": [("none-of-the-known", "B", "rx_enq")],
+        "switch-word-altered": [("payload-bit-flip", "B", "rx_enq")],
+        "switch-credit-held": [("none-of-the-known", "A", None)],
+        "switch-wrong-port": [("undetermined", "A", None)],
+    }
+
+
+def test_the_first_packet_after_power_up_that_a_switch_sent_elsewhere_is_missed() -> None:
+    run = run_one(
+        Campaign("emulator", "switch-wrong-port", "light", 9, False, "forth", "switch-pair")
+    )
+    (finding,) = run.said["both"]
+    assert (finding["diagnosis"], finding["tap"]) == ("packet-dropped", "rx_enq")
+    assert finding["text"].startswith("At B.rx_enq packet 1 follows where packet 0 is due")
+
+
+def test_a_packet_that_a_switch_sent_back_is_not_one_of_the_other_card_twice() -> None:
+    run = run_one(
+        Campaign("emulator", "switch-wrong-port", "light", 15, False, "forth", "switch-pair")
+    )
+    (finding,) = run.said["both"]
+    assert (finding["diagnosis"], finding["tap"]) == ("none-of-the-known", "rx_enq")
+    assert "packet 0 of B has another header, so this one is not from there" in finding["text"]
