@@ -176,6 +176,7 @@ def explain(
     devices: Sequence[str] | None = None,
     own: Sequence[Declared] = (),
     qualified: Qualification | None = None,
+    trace: Trace | None = None,
 ) -> Explanation:
     """Return what went wrong in a capture, best finding first; no finding for a clean one.
 
@@ -185,6 +186,7 @@ def explain(
             answer is right or ``undetermined``.
         own: faults of one's own, which are looked for as well.
         qualified: what was measured of these cards (`freezeframe.capture.qualification`).
+        trace: what was decoded of these devices, where that is done already.
     Raises:
         InputError: the capture cannot be opened, has no such device, its card not what an own fault needs, or the
             qualification is of another card or build.
@@ -196,7 +198,7 @@ def explain(
         raise InputError(
             f"{qualified.path if qualified else ''}: says nothing of {folder.path}: {why_not}"
         )
-    view = CaptureView(folder, devices, None, qualified)
+    view = CaptureView(folder, devices, trace, qualified)
     trace = view.trace
     off = not_asked(view.roles.card)
     case = Case(Facts(view))

@@ -25,8 +25,7 @@ from freezeframe.gui.desktop.panels.choices import (
     sure,
 )
 from freezeframe.gui.desktop.progress import Progress
-from freezeframe.gui.desktop.sources.live import ARM_OVER
-from freezeframe.gui.desktop.sources.opened import Opened
+from freezeframe.gui.desktop.sources.opened import ARM_OVER, Opened
 from freezeframe.gui.desktop.timeline.keys import key_help
 from freezeframe.gui.desktop.timeline.view import Selection
 from freezeframe.gui.desktop.views import Views

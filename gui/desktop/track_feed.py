@@ -119,8 +119,8 @@ class TrackFeed:
         self._panes.timeline.set_tracks(tracks, keep_range=not fit)
         if not self._panes.control.own_order:
             self._panes.timeline.set_order([track.key for track in tracks])
-        for name in thin:
-            self._panes.timeline.set_collapsed(name, True)
+        if thin:
+            self._panes.timeline.set_collapsed(thin, True)
         self._panes.control.given()
         if fit:
             self._fit(key)

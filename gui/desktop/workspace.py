@@ -8,7 +8,7 @@ from __future__ import annotations
 import copy
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from PyQt6.QtCore import QObject, QTimer, pyqtSignal
 
@@ -24,14 +24,17 @@ from freezeframe.gui.desktop.progress import Progress
 from freezeframe.gui.desktop.sources.beside import place_by_clock
 from freezeframe.gui.desktop.sources.capture import load_capture
 from freezeframe.gui.desktop.sources.choice import kind_of
-from freezeframe.gui.desktop.sources.live import LiveSource, open_live
 from freezeframe.gui.desktop.sources.opened import Opened, Part
 from freezeframe.gui.desktop.workers import Job, Jobs, delayed
 from freezeframe.gui.text import printable
 from freezeframe.gui.told_freeze import told
 
+if TYPE_CHECKING:
+    from freezeframe.gui.desktop.sources.live import LiveSource  # readers, monitors
+
 # What is not needed for the first picture of a capture is loaded when it is asked for, by the worker that needs it.
 _SOURCES = "freezeframe.gui.desktop.sources"
+_open_live = code(f"{_SOURCES}.live:open_live")
 _load_card = code(f"{_SOURCES}.card:load_card")
 _load_packets = code(f"{_SOURCES}.packets:load_packets")
 _load_recording = code(f"{_SOURCES}.recorded:load_recording")
@@ -106,7 +109,7 @@ class Workspace(QObject):
         if kind == "live":
             job = self.jobs.start(
                 f"open {what}",
-                lambda progress: open_live(key, what, self._period_s, progress),
+                lambda progress: _open_live(key, what, self._period_s, progress),
                 self._live_opened,
             )
         else:

@@ -15,6 +15,7 @@ import freezeframe.analyzers
 from freezeframe.analyzers.explain import explain
 from freezeframe.capture.folder import CaptureFolder
 from freezeframe.capture.recorder.pull import pull
+from freezeframe.decoders.trace.decode import decode_capture
 from freezeframe.emulator.target import EmulatorTarget
 from tests.analyzers.bench_pair import BUS_PS, Pair
 from tests.analyzers.conftest import Explain
@@ -80,6 +81,23 @@ def test_the_share_of_an_emulated_run_is_that_of_its_clock(tmp_path: Path, seed:
             len(device.memories["event_log"].slots_in_order())
         )
         assert not reach.whole and 0 < reach.held_ps < reach.run_ps
+
+
+def test_what_was_decoded_already_is_not_decoded_again_and_explains_the_same(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pair, hit = busy(causes=LEN)
+    omit(hit, "tx_deq", 7)
+    folder = pair.write(tmp_path / "pair.ff")
+    alone, trace = explain(folder), decode_capture(folder)
+    words, notes = trace.words.copy(), list(trace.notes)
+
+    def again(*_: object) -> None:
+        raise AssertionError("decoded again")
+
+    monkeypatch.setattr("freezeframe.analyzers.view.decode_capture", again)
+    assert explain(folder, trace=trace).to_json() == alone.to_json()
+    assert trace.words.equals(words) and trace.notes == notes, "what was given is as it was"
 
 
 ROOMS = ("capture", "decoders", "analyzers")

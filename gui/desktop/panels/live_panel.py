@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from PyQt6.QtCore import pyqtSignal
 from PyQt6.QtWidgets import QComboBox, QWidget
 
-from freezeframe.gui.desktop.sources.live import LiveSource
 from freezeframe.gui.desktop.widgets import (
     beside,
     button,
@@ -22,6 +22,9 @@ from freezeframe.gui.desktop.widgets import (
     tree,
 )
 from freezeframe.gui.text import printable
+
+if TYPE_CHECKING:
+    from freezeframe.gui.desktop.sources.live import LiveSource  # readers, monitors
 
 
 class LivePanel(QWidget):

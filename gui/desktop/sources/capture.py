@@ -48,7 +48,7 @@ def load_capture(
     progress.report(0, 0, "checking the evidence")
     folder = CaptureFolder.open(path)
     progress.report(0, 0, "decoding")
-    trace = _trace(folder)
+    trace, kept = _trace(folder)
     progress.check()
     name = folder_title(path)
     freeze = first_freeze(folder, trace)
@@ -69,19 +69,20 @@ def load_capture(
     )
     opened.absorb(Part(tracks=list(recording_tracks(key, name, folder, trace))))
     progress.give(opened)
-    _go_on(opened, progress, registry)
+    # What goes wrong is told from what was recorded, not from tables that were kept of it.
+    _go_on(opened, progress, registry, decoded=None if kept else trace)
     return opened
 
 
-def _trace(folder: CaptureFolder) -> Trace:
-    """Return the tables that are kept where they are right, else decoded; nothing is written."""
+def _trace(folder: CaptureFolder) -> tuple[Trace, bool]:
+    """Return the tables that are kept where they are right, else decoded, and whether they were kept."""
     try:
-        return Trace.load(folder)
+        return Trace.load(folder), True
     except CaptureFormatError as error:
         trace = decode_capture(folder)
         if (folder.path / "tables").exists():
             trace.notes.append(f"the kept tables were not used: {error}")
-        return trace
+        return trace, False
 
 
 def _tables(trace: Trace) -> list[Table]:

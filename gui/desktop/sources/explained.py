@@ -18,22 +18,31 @@ from freezeframe.gui.tracks.analysis import result_tracks
 from freezeframe.gui.tracks.recording import finding_track
 
 
-def go_on(opened: Opened, progress: Progress, registry: AnalysisRegistry | None = None) -> None:
+def go_on(
+    opened: Opened,
+    progress: Progress,
+    registry: AnalysisRegistry | None = None,
+    decoded: Trace | None = None,
+) -> None:
     """Give `Part` after `Part`: the findings, then each analysis.
 
+    Args:
+        decoded: what was decoded of the recording just now; None: that is done for the findings.
     Raises:
         Cancelled: it is no longer wanted.
     """
     folder, trace = opened.folder, opened.trace
     assert folder is not None and trace is not None, "only recordings are explained"
-    progress.give(_explained(opened.key, opened.name, folder, progress))
+    progress.give(_explained(opened.key, opened.name, folder, decoded, progress))
     for found in _analyses(opened.key, opened.name, folder, trace, registry, progress):
         progress.give(found)
 
 
-def _explained(key: str, name: str, folder: CaptureFolder, progress: Progress) -> Part:
+def _explained(
+    key: str, name: str, folder: CaptureFolder, decoded: Trace | None, progress: Progress
+) -> Part:
     progress.report(0, 0, "explaining")
-    explanation = explain(folder)
+    explanation = explain(folder, trace=decoded)
     progress.check()
     findings = list(explanation.findings)
     return Part(

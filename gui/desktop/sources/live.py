@@ -22,7 +22,7 @@ from freezeframe.capture.counters.monitor import Event, Monitor, Watched
 from freezeframe.capture.counters.reader import SourceReader
 from freezeframe.capture.counters.sources import open_source
 from freezeframe.gui.desktop.progress import Progress
-from freezeframe.gui.desktop.sources.opened import Opened, Part, Table
+from freezeframe.gui.desktop.sources.opened import ARM_OVER, Opened, Part, Table
 from freezeframe.gui.tracks.tracks import MarkTrack, SeriesTrack, Track
 
 # Loaded by the thread that does it: every window knows live sources, few act on one.
@@ -33,8 +33,6 @@ _PULL = code("freezeframe.gui.card_actions:pull_into")
 _NS_PS = 1000
 _KEPT = 36_000  # samples of a series: an hour at ten a second; older ones are let go
 _COUNTERS, _LOG = "counters", "log"
-ARM_OVER = "arm anyway"
-"""What is asked of a card to arm it although its recording is kept nowhere."""
 
 
 def open_live(key: str, url: str, period_s: float, progress: Progress) -> LiveSource:

@@ -32,6 +32,10 @@ _FILE_ENDS = ("before the file begins", "the file ends here")
 SourceKind = Literal["capture", "samples", "packets", "recording", "live"]
 
 
+ARM_OVER = "arm anyway"
+"""What is asked of a card to arm it although its recording is kept nowhere."""
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class Table:
     """A table of events as the window shows it.

@@ -111,9 +111,9 @@ class TimelineCanvas(QWidget):
         self._layout.set_order(keys)
         self._relaid()
 
-    def set_collapsed(self, key: str, collapsed: bool) -> None:
-        """Make a track a thin strip, or open it. Raises: KeyError."""
-        self._layout.set_collapsed(key, collapsed)
+    def set_collapsed(self, keys: Iterable[str], collapsed: bool) -> None:
+        """Make tracks thin strips, or open them. Raises: KeyError."""
+        self._layout.set_collapsed(keys, collapsed)
         self._relaid()
 
     def set_hidden(self, keys: Iterable[str]) -> None:

@@ -128,11 +128,12 @@ class Layout:
         self._place()
         return True
 
-    def set_collapsed(self, key: str, collapsed: bool) -> None:
-        """Make a track a thin strip, or open it again. Raises: KeyError."""
-        if key not in self._tracks:
+    def set_collapsed(self, keys: Iterable[str], collapsed: bool) -> None:
+        """Make tracks thin strips, or open them again. Raises: KeyError."""
+        changed = set(keys)
+        for key in changed - set(self._tracks):
             raise KeyError(key)
-        (self.collapsed.add if collapsed else self.collapsed.discard)(key)
+        self.collapsed = self.collapsed | changed if collapsed else self.collapsed - changed
         self._place()
 
     def set_hidden(self, keys: Iterable[str]) -> None:

@@ -317,7 +317,7 @@ class SteerableTimeline(TimelineCanvas):
     def toggle_collapsed(self) -> None:
         """Make the focus track a thin strip, or open it."""
         if self._focus is not None:
-            self.set_collapsed(self._focus, self._focus not in self._layout.collapsed)
+            self.set_collapsed([self._focus], self._focus not in self._layout.collapsed)
             self.tracks_changed.emit()
 
     # requests to the window

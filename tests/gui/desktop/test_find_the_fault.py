@@ -6,6 +6,7 @@ import csv
 import json
 import shutil
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -13,7 +14,9 @@ from PyQt6.QtCore import Qt
 from PyQt6.QtWidgets import QInputDialog
 from pytestqt.qtbot import QtBot
 
+from freezeframe.capture.folder import CaptureFolder
 from freezeframe.decoders.query import matching
+from freezeframe.decoders.trace.decode import Trace, decode_capture
 from freezeframe.gui.desktop.sources.opened import Place
 from freezeframe.gui.desktop.window import MainWindow
 from tests.gui.desktop.conftest import MakeWindow, click, press, settle, type_text, wait_loaded
@@ -31,6 +34,22 @@ def chosen_cells(window: MainWindow) -> dict[str, str]:
     assert row is not None
     model = window.table.model
     return {name: model.cell(row, at) for at, name in enumerate(model.column_names())}
+
+
+def test_a_capture_is_decoded_once_for_its_picture_its_finding_and_its_analyses(
+    qtbot: QtBot, window: MainWindow, fault_capture: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    decoded = []
+
+    def counted(folder: CaptureFolder, *more: Any) -> Trace:
+        decoded.append(folder.path)
+        return decode_capture(folder, *more)
+
+    for module in ("freezeframe.gui.desktop.sources.capture", "freezeframe.analyzers.view"):
+        monkeypatch.setattr(f"{module}.decode_capture", counted)
+    wait_loaded(qtbot, window, fault_capture)
+    assert decoded == [fault_capture]
+    assert window.findings.list.count() == 1
 
 
 def test_every_analysis_that_is_installed_adds_what_it_found(

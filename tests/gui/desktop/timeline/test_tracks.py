@@ -133,7 +133,7 @@ def test_tracks_of_one_source_stand_together_under_its_name_and_keep_the_users_o
     assert layout.move("c", -1) and layout.order() == ["c", "a", "b"]
     assert not layout.move("c", -1)
     layout.set_hidden({"a"})
-    layout.set_collapsed("c", True)
+    layout.set_collapsed(["c"], True)
     assert [(row.key, row.height) for row in layout.rows] == [("c", COLLAPSED_PX), ("b", 28)]
     with pytest.raises(ValueError, match="two tracks have the key 'a'"):
         layout.set_tracks([a, a])
