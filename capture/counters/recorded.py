@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Sequence
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -19,6 +20,7 @@ from freezeframe.capture.errors import CaptureFormatError, CaptureVersionError
 from freezeframe.capture.journal import FIRST, Hole, read, segments
 
 _PS_A_NS = 1000
+_SET_NS = 1_000_000_000  # from which on a difference of two clocks is more than their drift
 _ROWS = 1 << 18
 _TOP = 1 << 63
 _TEXT = pa.dictionary(pa.int32(), pa.string())
@@ -64,6 +66,7 @@ class Recorded:
         missing: one line for each thing that is not there.
         lost: samples that were not written for want of room.
         missed: samples of a source that were read and not taken in time.
+        shifts: one line for each time that the clock of the machine was set back, or went forward by itself.
     """
 
     def __init__(self, place: Path) -> None:
@@ -77,6 +80,7 @@ class Recorded:
         self.missing: list[str] = []
         self.lost = 0
         self.missed: dict[str, int] = {}
+        self.shifts: list[str] = []
         for payload in self._payloads():
             match payload:
                 case {"recording": int(version), "kind": str(kind), "utc_ns": int(begun_ns)} if (
@@ -105,15 +109,14 @@ class Recorded:
             entries: gets the entries of a guard on the way.
         """
         self.missing, self.lost, self.missed = [], 0, {}
-        offset_ns: int | None = None
-        first_ns: int | None = None
+        self.shifts = []
+        clock = _Clock()
         columns: dict[str, Sequence[tuple[str, str, str]]] = {}
         for payload in self._payloads():
             match payload:
                 case {"recording": _, "t_ns": int(t_ns), "utc_ns": int(utc_ns)}:
-                    # Within one boot and run the clock since boot counts; another run has another.
-                    if offset_ns is None or abs(utc_ns - t_ns - offset_ns) > 1_000_000_000:
-                        offset_ns = utc_ns - t_ns
+                    if shift := clock.read(t_ns, utc_ns):
+                        self.shifts.append(shift)
                 case {"source": str(source), "columns": list(described)} if all(
                     isinstance(each, list) and len(each) == 3 for each in described
                 ):
@@ -129,7 +132,7 @@ class Recorded:
                 case {"lost": int(count)}:
                     self.lost += count
                     self.missing.append(f"{count} were not written: there was no room on the disk")
-                case [str(source), int(t_ns), list(values)] if offset_ns is not None and all(
+                case [str(source), int(t_ns), list(values)] if clock.known and all(
                     map(_is_word, values)
                 ):
                     of = columns.get(source)
@@ -138,20 +141,18 @@ class Recorded:
                             f"a sample of {source} without its columns: they were damaged"
                         )
                         continue
-                    utc_ns = t_ns + offset_ns
-                    t_ps = (utc_ns - (utc_ns if first_ns is None else first_ns)) * _PS_A_NS
+                    utc_ns, t_ps = clock.times(t_ns)
                     if not _fits(utc_ns, t_ps):
                         self.missing.append(f"a sample of {source} at a time that is none")
                         continue
-                    first_ns = utc_ns if first_ns is None else first_ns
+                    clock.took(t_ns)
                     yield Event(t_ps, utc_ns, source, of, values)
-                case [int(t_ns), str(text)] if offset_ns is not None:
-                    utc_ns = t_ns + offset_ns
-                    t_ps = (utc_ns - (utc_ns if first_ns is None else first_ns)) * _PS_A_NS
+                case [int(t_ns), str(text)] if clock.known:
+                    utc_ns, t_ps = clock.times(t_ns)
                     if not _fits(utc_ns, t_ps):
                         self.missing.append("a line at a time that is none")
                         continue
-                    first_ns = utc_ns if first_ns is None else first_ns
+                    clock.took(t_ns)
                     yield Event(t_ps, utc_ns, None, (), (), text)
                 case _:
                     self.missing.append(
@@ -200,6 +201,68 @@ class Recorded:
                 yield payload
             except (ValueError, RecursionError):
                 self.missing.append(f"frame {item.number} is no JSON")
+
+
+class _Clock:
+    """The two clocks of a recording: since boot, by which samples are dated, and UTC, which may be set.
+
+    Time since the beginning is that of UTC while it goes forward, for a machine may have slept or been started again;
+    where UTC goes back it is that of the clock since boot, and stands still where that began anew, too.
+    """
+
+    def __init__(self) -> None:
+        self.known = False
+        self._utc_ns = self._elapsed_ns = 0  # less the clock since boot
+        self._last_ns: int | None = None  # of the clock since boot, at the last sample
+
+    def read(self, t_ns: int, utc_ns: int) -> str:
+        """Take an instant of both clocks; return what has become of UTC, in one line, empty where nothing has."""
+        if not _fits(t_ns, utc_ns):
+            return ""
+        shift_ns = utc_ns - t_ns - self._utc_ns
+        # Within one boot and run the clock since boot counts; another run has another.
+        if self.known and abs(shift_ns) <= _SET_NS:
+            return ""
+        first, self.known, self._utc_ns = not self.known, True, utc_ns - t_ns
+        if first or self._last_ns is None:
+            return ""
+        by_boot_ns = t_ns - self._last_ns
+        by_utc_ns = by_boot_ns + shift_ns
+        if by_boot_ns < 0:  # the machine was started again
+            self._elapsed_ns += max(by_utc_ns, 0) - by_boot_ns
+            return "" if by_utc_ns >= 0 else _set_back(utc_ns, -by_utc_ns)
+        if shift_ns < 0:
+            return _set_back(utc_ns, -shift_ns)
+        self._elapsed_ns += shift_ns
+        return (
+            f"at {_utc(utc_ns)} UTC had gone forward by {_seconds(shift_ns)} more than the clock since boot: "
+            "it was set, or the machine slept or was started again"
+        )
+
+    def times(self, t_ns: int) -> tuple[int, int]:
+        """Return UTC in ns and the time since the first sample in ps."""
+        elapsed_ns = 0 if self._last_ns is None else t_ns + self._elapsed_ns
+        return t_ns + self._utc_ns, elapsed_ns * _PS_A_NS
+
+    def took(self, t_ns: int) -> None:
+        """A sample was taken at that time; the first one is the beginning."""
+        if self._last_ns is None:
+            self._elapsed_ns = -t_ns
+        self._last_ns = t_ns
+
+
+def _set_back(utc_ns: int, by_ns: int) -> str:
+    return f"at {_utc(utc_ns)} UTC had been set back by {_seconds(by_ns)}: dates before and after it are in no order"
+
+
+def _utc(t_ns: int) -> str:
+    if not 0 <= t_ns < _TOP:
+        return "a time that is none"
+    return datetime.fromtimestamp(t_ns // 1_000_000_000, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+
+
+def _seconds(t_ns: int) -> str:
+    return f"{t_ns / 1_000_000_000:,.1f} s"
 
 
 def _is_word(value: object) -> bool:

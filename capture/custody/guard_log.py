@@ -23,7 +23,7 @@ from freezeframe.capture.counters.recorded import Entry, Recorded
 from freezeframe.capture.counters.recording import GUARD, Recording
 from freezeframe.capture.custody.store import kind_of
 from freezeframe.capture.errors import CaptureFormatError, InputError
-from freezeframe.capture.journal import LONGEST_B, NO_SPACE, Disk, is_journal
+from freezeframe.capture.journal import LONGEST_B, NO_SPACE, Disk, is_begun, is_journal
 
 LOG = "guard.ffrec"
 ACCOUNT, EXPLAINED = "account", "explained"
@@ -43,12 +43,16 @@ class Logged:
         accounts: what became of generations, with ``nonce`` as a number.
         explanations: what was found in captures; ``capture`` is the name.
         missing: a line for each thing that could not be read.
+        shifts: a line for each time that the clock of the machine was set back, or went forward by itself.
+        span_s: from the first line to the last.
     """
 
     lines: list[tuple[str, str]] = field(default_factory=list)
     accounts: list[dict[str, Any]] = field(default_factory=list)
     explanations: list[dict[str, Any]] = field(default_factory=list)
     missing: list[str] = field(default_factory=list)
+    shifts: list[str] = field(default_factory=list)
+    span_s: float = 0.0
 
 
 def read_log(directory: Path) -> Logged:
@@ -63,10 +67,22 @@ def read_log(directory: Path) -> Logged:
     if is_journal(place):
         try:
             recorded = Recorded(place)
-            found.lines += [(_utc(e.utc_ns), e.text) for e in recorded.events(entries)]
+            events = list(recorded.events(entries))
+            if events:
+                before_s = (
+                    seconds_between(found.lines[0][0], _utc(events[0].utc_ns)) if found.lines else 0
+                )
+                found.span_s = before_s + (events[-1].t_ps - events[0].t_ps) / 1e12
+            found.lines += [(_utc(e.utc_ns), e.text) for e in events]
             found.missing += recorded.missing
+            found.shifts += recorded.shifts
         except (CaptureFormatError, OSError) as error:
             found.missing.append(str(error))
+    else:
+        if found.lines:
+            found.span_s = seconds_between(found.lines[0][0], found.lines[-1][0])
+        if place.exists() and not is_begun(place):
+            found.missing.append(f"{place}: is no recording; nothing of it was read")
     for what, document in entries:
         known = _account(document) if what == ACCOUNT else _explanation(document)
         if known is None:
@@ -175,6 +191,16 @@ class GuardLog:
         if trouble and trouble != self._trouble and self._listener is not None:
             self._listener(f"{time.strftime(_UTC, time.gmtime())} {LOG}: {trouble}")
         self._trouble = trouble
+
+
+def seconds_between(first: str, last: str) -> float:
+    """Return the seconds between two stamps; 0 where the clock went back, or one is none."""
+    try:
+        return max(
+            (datetime.fromisoformat(last) - datetime.fromisoformat(first)).total_seconds(), 0.0
+        )
+    except ValueError:
+        return 0.0
 
 
 def _account(entry: dict[str, Any]) -> dict[str, Any] | None:

@@ -11,9 +11,16 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+from freezeframe.capture.count_text import plural
 from freezeframe.capture.custody.accounts import KEPT_HERE
-from freezeframe.capture.custody.guard_log import LOG, read_log
-from freezeframe.capture.custody.store import LOCK, NOT_EXPLAINED, captures_in, kind_of
+from freezeframe.capture.custody.guard_log import LOG, read_log, seconds_between
+from freezeframe.capture.custody.store import (
+    LOCK,
+    NOT_EXPLAINED,
+    captures_in,
+    kind_of,
+    unreadable_in,
+)
 from freezeframe.capture.errors import InputError
 from freezeframe.capture.folder.manifest import MANIFEST
 
@@ -57,6 +64,8 @@ class Night:
         not_kept: the lines of the account of those that are not kept here.
         removed: captures that were explained and are there no more.
         missing: what of the log could not be read.
+        damaged: what has the name of a capture and cannot be read as one.
+        shifts: when the clock of the machine was set, by the log.
     """
 
     directory: str
@@ -71,6 +80,8 @@ class Night:
     removed: int
     not_explained: tuple[str, ...]
     missing: tuple[str, ...]
+    damaged: tuple[str, ...] = ()
+    shifts: tuple[str, ...] = ()
 
     @property
     def per_hour(self) -> float | None:
@@ -92,6 +103,8 @@ class Night:
             "captures_removed": self.removed,
             "not_explained": list(self.not_explained),
             "missing": list(self.missing),
+            "damaged": list(self.damaged),
+            "clock": list(self.shifts),
         }
 
 
@@ -102,12 +115,14 @@ def night(directory: Path) -> Night:
         InputError: it is none: it has neither a guard's log nor captures.
     """
     here = captures_in(directory)
+    damaged = unreadable_in(directory)
     log = read_log(directory)
-    began, ended = _watched(directory, [when for when, _ in log.lines])
-    if not here and began is None:
+    began, ended, since_s = _watched(directory, [when for when, _ in log.lines])
+    if not here and not damaged and began is None:
         raise InputError(
             f"{directory}: is no directory of a guard: it has no {LOG} and no captures"
         )
+    there = {path.name for path in (*here, *damaged)}
     told = {each["capture"]: each for each in log.explanations}
     for path in here:
         told.setdefault(path.name, {"capture": path.name, **_history(path)})
@@ -126,7 +141,7 @@ def night(directory: Path) -> Night:
         freezes=len(told),
         began=began,
         ended=ended,
-        hours=_hours(began, ended),
+        hours=(log.span_s + since_s) / 3600,
         first=min(moments, default=None),
         kinds=tuple(sorted(kinds.values(), key=lambda kind: (-kind.count, kind.name))),
         fates=dict(Counter(str(line["what"]) for line in lines)),
@@ -138,13 +153,15 @@ def night(directory: Path) -> Night:
             for line in lines
             if line["what"] != KEPT_HERE
         ),
-        removed=len(told) - len(here),
+        removed=sum(name not in there for name in told),
         not_explained=tuple(
             name
             for name, each in sorted(told.items())
             if "findings" not in each or each.get("error")
         ),
         missing=tuple(log.missing),
+        damaged=tuple(map(str, damaged)),
+        shifts=tuple(log.shifts),
     )
 
 
@@ -166,7 +183,14 @@ def night_lines(found: Night) -> list[str]:
         for line in found.not_kept
     ]
     if found.removed:
-        lines.append(f"{found.removed} of the captures were removed again by --keep")
+        lines.append(
+            f"{plural(found.removed, 'capture')} not there any more: removed by --keep, or by somebody"
+        )
+    lines += [
+        f"  {path}: cannot be read as a capture; freezeframe verify {path} says why"
+        for path in found.damaged
+    ]
+    lines += [f"{LOG}: {line}" for line in found.shifts]
     lines += [f"missing in {LOG}: {line}" for line in found.missing]
     return lines
 
@@ -183,7 +207,12 @@ def _sentence(found: Night) -> list[str]:
             else f"{found.per_hour:,.0f} an hour"
         )
     if found.first is not None:
-        parts.append(f"none before {found.first[11:16]} UTC")
+        days = {moment[:10] for moment in (found.began, found.ended, found.first) if moment}
+        # Of a night over midnight the time is enough; of weeks it is not.
+        long = len(days) > 1 and found.hours >= 24
+        parts.append(
+            f"none before {found.first[:10] + ' ' if long else ''}{found.first[11:16]} UTC"
+        )
     return parts
 
 
@@ -260,12 +289,14 @@ def _history(path: Path) -> dict[str, Any]:
     }
 
 
-def _watched(directory: Path, stamps: Sequence[str]) -> tuple[str | None, str | None]:
+def _watched(directory: Path, stamps: Sequence[str]) -> tuple[str | None, str | None, float]:
+    """Return when the first and the last look were, and the seconds since the last line of a guard that is at work."""
     if not stamps:
-        return None, None
-    if is_guarded(directory):
-        return stamps[0], datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
-    return stamps[0], stamps[-1]
+        return None, None, 0.0
+    if not is_guarded(directory):
+        return stamps[0], stamps[-1], 0.0
+    now = datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+    return stamps[0], now, seconds_between(stamps[-1], now)
 
 
 def is_guarded(directory: Path) -> bool:
@@ -278,13 +309,3 @@ def is_guarded(directory: Path) -> bool:
     except OSError:
         return False
     return False
-
-
-def _hours(began: str | None, ended: str | None) -> float:
-    if began is None or ended is None:
-        return 0.0
-    try:
-        span = datetime.fromisoformat(ended) - datetime.fromisoformat(began)
-    except ValueError:
-        return 0.0
-    return span.total_seconds() / 3600

@@ -55,6 +55,12 @@ def captures_in(directory: Path) -> list[Path]:
     return [path for _, path in sorted(numbered)]
 
 
+def unreadable_in(directory: Path) -> list[Path]:
+    """Return what has the name of a guard's capture in a directory, and cannot be read as that, oldest first."""
+    named = [p for p in directory.iterdir() if NAME.fullmatch(p.name)] if directory.is_dir() else []
+    return sorted(set(named) - set(captures_in(directory)))
+
+
 def devices_of(folder: Path) -> list[dict[str, Any]]:
     """Return the devices of a capture of `captures_in`, as its manifest has them."""
     devices: list[dict[str, Any]] = json.loads((folder / MANIFEST).read_bytes())["devices"]

@@ -16,7 +16,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
-from freezeframe.capture.custody.ledger import Ledger
+from freezeframe.capture.custody.ledger import Ledger, RecordingKey
 from freezeframe.capture.errors import FreezeframeError, InputError
 from freezeframe.capture.folder import CaptureWriter, DeviceCapture, HostTrace
 from freezeframe.capture.folder.history import history_of
@@ -143,6 +143,7 @@ def pull_case(
             path, cards, targets[0].url, tallies[0], book, overwrite=overwrite,
             armed=armed_of(results, book), ran=ran, stands=stands,
         )  # fmt: skip
+    _refuse_twice([target.url for target in targets], [recordings_in(found) for found in results])
     devices = _named(
         [[device for device in found if isinstance(device, DeviceCapture)] for found in results]
     )
@@ -162,6 +163,21 @@ def pull_case(
     if stands is not None:
         stands(written, [recordings_in(found) for found in results], tallies)
     return report_of(written, tallies, results, book)
+
+
+def _refuse_twice(urls: Sequence[str], of_targets: Sequence[Sequence[RecordingKey]]) -> None:
+    """Refuse one recording over two ways: nonce, generation and cycle of its cause say which it is."""
+    way_of: dict[RecordingKey, int] = {}
+    for number, keys in enumerate(of_targets):
+        for key in keys:
+            if key.cause_cycle is None:
+                continue
+            first = way_of.setdefault(key, number)
+            if first != number:
+                raise InputError(
+                    f"{urls[first]} and {urls[number]}: lead to the same card, boot nonce {key.nonce:#010x}; "
+                    "name it once"
+                )
 
 
 def _by_target(devices: Sequence[DeviceCapture], targets: int) -> list[list[DeviceCapture]]:

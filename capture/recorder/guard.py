@@ -57,6 +57,7 @@ from freezeframe.capture.recorder.progress import Tally
 from freezeframe.capture.recorder.pull import PullReport, is_whole
 from freezeframe.capture.recorder.state import RecorderState, read_state
 from freezeframe.capture.registers.access import Recorder
+from freezeframe.capture.registers.names import device_name
 from freezeframe.capture.targets.base import Target, open_target
 
 _SLICE_S = 0.1  # between two looks at ``stop``
@@ -73,6 +74,7 @@ class Extras:
 
     Attributes:
         host: traces of the cards' computers, read when the recorders have been.
+        traced: the devices that they are of.
         beside: called with a capture's path once it stands, to write what was seen beside it.
         fired: what the host has seen that is to freeze the cards, in words; emptied by the call.
         wait: waits so many seconds, or until ``fired`` has something.
@@ -83,6 +85,7 @@ class Extras:
     """
 
     host: Callable[[], Sequence[HostTrace]] = tuple
+    traced: Sequence[str] = ()
     beside: Callable[[Path], None] = lambda path: None
     fired: Callable[[], Sequence[Fired]] = tuple
     wait: Callable[[float], object] = time.sleep
@@ -137,6 +140,8 @@ def guard(
         leases = Leases(home)
         opened.callback(leases.release)
         up = [way for way in ways if not isinstance(way, TargetError)]
+        _refuse_twice(up)
+        _refuse_traces(up, extras or Extras(), all_up=len(up) == len(ways))
         for way in up:
             _refuse_card_file(way, alone=len(urls) == 1, extras=extras or Extras())
         untold = leases.take([d.identity.boot_nonce for way in up for d in way.devices], place)
@@ -204,6 +209,29 @@ def _ways(urls: Sequence[str], opened: ExitStack) -> list[_Way | TargetError]:
     return found
 
 
+def _refuse_twice(ways: Sequence[_Way]) -> None:
+    """Refuse one card over two ways: it would be pulled twice, and what one has armed be none of the other's."""
+    way_of: dict[int, _Way] = {}
+    for way in ways:
+        for nonce in {device.identity.boot_nonce for device in way.devices}:
+            first = way_of.setdefault(nonce, way)
+            if first is not way:
+                raise InputError(
+                    f"{first.target.url} and {way.target.url}: lead to the same card, boot nonce {nonce:#010x}; "
+                    "name it once (two cards of one nonce are not told apart: let one of them start anew)"
+                )
+
+
+def _refuse_traces(ways: Sequence[_Way], extras: Extras, *, all_up: bool) -> None:
+    """Refuse a trace of a card that is not there; while a target is not up, nobody knows how many it has."""
+    known = [device_name(number) for number in range(sum(len(way.devices) for way in ways))]
+    for name in extras.traced if all_up else ():
+        if name not in known:
+            raise InputError(
+                f"--host-trace: no device {name!r}; the targets have {', '.join(known)}"
+            )
+
+
 def _refuse_card_file(way: _Way, *, alone: bool, extras: Extras) -> None:
     """Refuse a card of a card file beside others, or with traces of its host."""
     if isinstance(way.devices[0], CardDevice) and not (alone and extras.host is tuple):
@@ -223,6 +251,7 @@ class _Post:
     devices: Sequence[Recorder] = ()
     states: Sequence[RecorderState] = ()
     away_since_s: float | None = None
+    known: bool = False  # it has answered once
 
     @property
     def keys(self) -> tuple[RecordingKey, ...]:
@@ -347,6 +376,12 @@ class _Guard:
         _refuse_card_file(
             _Way(post.target, post.devices), alone=len(self._posts) == 1, extras=self.extras
         )
+        up = [_Way(p.target, p.devices) for p in self._posts if p.target is not None]
+        if not post.known:
+            # At its first answer only: that a nonce of few bits comes again later ends no night.
+            _refuse_twice(up)
+            _refuse_traces(up, self.extras, all_up=len(up) == len(self._posts))
+        post.known = True
         nonces = [d.identity.boot_nonce for each in self._posts for d in each.devices]
         if trouble := self._leases.take(nonces, self._directory):
             self._log(trouble)

@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from freezeframe.analyzers.pytest_plugin import assert_explains
+from freezeframe.capture.errors import BusError
+from freezeframe.capture.registers.access import Device
 from freezeframe.gui.cli import completing
 from tests.gui.cli import run_inside, run_process
 from tests.gui.made_capture import made_capture
@@ -62,13 +66,15 @@ def test_a_write_says_what_stood_there(lab: Path) -> None:
     ("names", "says"),
     [
         (("ctl.stat",), "no register 'ctl.stat'; the nearest are ctl.state"),
+        (("ctl",), "'ctl.*' is all below it"),
+        (("nonsense",), "without a name all are listed"),
         (("ctl.state=1",), "ctl.state: can only be read"),
         (("ctl.arm=1",), "takes a key, and acts on the recording: freezeframe arm writes it"),
         (("provoke.inject=1",), "acts when it is written"),
         (("ctl.options.hold=2",), "does not fit 1 bits"),
         (("ctl.sample_period=x",), "'x' is no number"),
         (("ctl.kinds=1",), "is an array; say which, for instance ctl.kinds[0]"),
-        (("0x3",), "stands there, and no register"),
+        (("0x3",), "no register has this address"),
         (("nope.*",), "no register that can be read has such a name"),
         (("ctl.sample_period=1", "ctl.nope=1"), "no register 'ctl.nope'"),
     ],
@@ -80,6 +86,29 @@ def test_what_cannot_be_read_or_written_is_one_line(
     assert done.code == 2
     assert says in done.err
     assert done.err.count("\n") == 1
+
+
+def test_of_a_pattern_what_a_card_that_runs_refuses_is_said_and_the_rest_read(
+    lab: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    whole = Device.read_words
+
+    def read_words(device: Device, addresses: Sequence[int]) -> Any:
+        if any(address & 0xFFFF == 0x164 for address in addresses):  # ctl.index_data[1]
+            raise BusError("emu: the read of 0x00000164 was answered with an error")
+        return whole(device, addresses)
+
+    monkeypatch.setattr(Device, "read_words", read_words)
+    rows = {str(row["register"]): row for row in registers("lab", "ctl.*", "--device", "A")}
+    assert rows["ctl.state"]["value"] == 1
+    assert [name for name, row in rows.items() if row["value"] is None] == ["ctl.index_data[1]"]
+    shown = run_inside("reg", "lab", "ctl.*", "--device", "A")
+    assert (shown.code, shown.err) == (0, "")
+    (line,) = [line for line in shown.out.splitlines() if "ctl.index_data[1]" in line]
+    assert line.endswith("refused now")
+    alone = run_inside("reg", "lab", "ctl.index_data[1]", "--device", "A")
+    assert (alone.code, alone.err.count("\n")) == (3, 1)
+    assert "was answered with an error" in alone.err
 
 
 def test_a_write_to_a_pair_needs_a_device(lab: Path) -> None:

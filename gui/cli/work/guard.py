@@ -120,6 +120,7 @@ def guard_targets(options: GuardOptions) -> None:
             log=out.say,
             extras=Extras(
                 host=(lambda: _read_traces(traces, notes.append)) if traces else tuple,
+                traced=[device for device, _ in traces],
                 beside=beside,
                 fired=watch.fired,
                 wait=watch.wait,

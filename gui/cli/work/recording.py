@@ -61,6 +61,15 @@ class _Seen:
         self.least, self.most = min(self.least, value), max(self.most, value)
 
 
+@dataclass(slots=True)
+class _Samples:
+    """The samples of one source."""
+
+    first: Event
+    last: Event
+    count: int = 0
+
+
 def show_recording(place: Path, what: str, output: Path | None, *, force: bool, json: bool) -> None:
     """Print what a recording holds, or write it.
 
@@ -99,8 +108,10 @@ def show_recording(place: Path, what: str, output: Path | None, *, force: bool, 
             text = f"{output}: {plural(count, 'drawing')}, {count_text(output.stat().st_size)} B"
     for line in recorded.missing:
         print(f"freezeframe: {printable(place)}: missing: {printable(line)}", file=sys.stderr)
+    for line in recorded.shifts:
+        print(f"freezeframe: {printable(place)}: {line}", file=sys.stderr)
     if json:
-        emit_json(document)
+        emit_json({**document, "clock": recorded.shifts})
     elif text:
         print(text)
 
@@ -111,11 +122,11 @@ def _matches(what: str) -> Callable[[str, str], bool]:
 
 def _seen(
     recorded: Recorded, what: str, *, points: bool
-) -> tuple[dict[Key, _Seen], dict[str, list[int]]]:
-    """Return what became of each counter, and the count, first and last UTC of the samples of each source."""
+) -> tuple[dict[Key, _Seen], dict[str, _Samples]]:
+    """Return what became of each counter, and the samples of each source."""
     wanted = _matches(what)
     seen: dict[Key, _Seen] = {}
-    samples: dict[str, list[int]] = {}
+    samples: dict[str, _Samples] = {}
     chosen: dict[tuple[str, int], list[bool]] = {}
     for event in recorded.events():
         _count(samples, event)
@@ -143,11 +154,11 @@ def _seen(
     return seen, samples
 
 
-def _count(samples: dict[str, list[int]], event: Event) -> None:
+def _count(samples: dict[str, _Samples], event: Event) -> None:
     source = str(event.source)
-    known = samples.setdefault(source, [0, event.utc_ns, event.utc_ns])
-    known[0] += 1
-    known[2] = event.utc_ns
+    known = samples.setdefault(source, _Samples(event, event))
+    known.count += 1
+    known.last = event
 
 
 def _utc(t_ns: int) -> str:
@@ -160,14 +171,17 @@ def _rate(one: _Seen) -> float | None:
 
 
 def _document(
-    recorded: Recorded, seen: dict[Key, _Seen], samples: dict[str, list[int]]
+    recorded: Recorded, seen: dict[Key, _Seen], samples: dict[str, _Samples]
 ) -> dict[str, Any]:
     return {
         "kind": recorded.kind,
         "begun": _utc(recorded.begun_ns),
         "sources": [
-            {"source": source, "samples": count, "first": _utc(first), "last": _utc(last)}
-            for source, (count, first, last) in samples.items()
+            {
+                "source": source, "samples": of.count, "first": _utc(of.first.utc_ns),
+                "last": _utc(of.last.utc_ns),
+            }
+            for source, of in samples.items()
         ],
         "counters": [
             {
@@ -184,12 +198,13 @@ def _document(
 
 
 def _text(
-    place: Path, recorded: Recorded, seen: dict[Key, _Seen], samples: dict[str, list[int]]
+    place: Path, recorded: Recorded, seen: dict[Key, _Seen], samples: dict[str, _Samples]
 ) -> str:
     lines = [f"{printable(place)}: begun {_utc(recorded.begun_ns)}"]
-    for source, (count, first, last) in samples.items():
-        took = f"{(last - first) / 1e9:,.1f} s"
-        lines.append(f"  {printable(source)}: {plural(count, 'sample')}, {took}, to {_utc(last)}")
+    for source, of in samples.items():
+        took = f"{(of.last.t_ps - of.first.t_ps) / _PS_PER_S:,.1f} s"
+        to = _utc(of.last.utc_ns)
+        lines.append(f"  {printable(source)}: {plural(of.count, 'sample')}, {took}, to {to}")
     moved = [
         (key, one) for key, one in seen.items() if one.least != one.most or len(seen) <= _SHOWN
     ]

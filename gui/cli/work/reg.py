@@ -8,7 +8,7 @@ from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from freezeframe.capture.errors import InputError
+from freezeframe.capture.errors import BusError, InputError
 from freezeframe.capture.folder.opening import open_capture
 from freezeframe.capture.folder.samples import SampleFolder
 from freezeframe.capture.registers.access import Recorder
@@ -68,9 +68,28 @@ def show_registers(
         for one, place, value in planned:
             rows.append(_written(one, place, value))
         for one, places in found:
-            words = one.read_many([(p.name, *p.indices) for p in places])
-            rows += [_row(one.name, one.map, p, w) for p, w in zip(places, words, strict=True)]
+            rows += _read(one, places)
     _print(rows, json=json)
+
+
+def _read(device: Recorder, places: Sequence[_Place]) -> Iterator[dict[str, Any]]:
+    """Read registers in one call; of a card that refuses one now, each alone, and that one has no value."""
+    try:
+        words: list[int | None] = [*device.read_many([(p.name, *p.indices) for p in places])]
+    except BusError:
+        words = [_read_alone(device, place) for place in places]
+        if not any(word is not None for word in words):
+            raise
+    for place, word in zip(places, words, strict=True):
+        row = _row(device.name, device.map, place, word or 0)
+        yield row if word is not None else {**row, "value": None, "fields": {}, "refused": True}
+
+
+def _read_alone(device: Recorder, place: _Place) -> int | None:
+    try:
+        return device.read(place.name, *place.indices)
+    except BusError:
+        return None
 
 
 def _show_capture(path: Path, asked: Sequence[str], device: str | None, *, json: bool) -> None:
@@ -154,10 +173,14 @@ def _place(map: RegisterMap, text: str) -> _Place:
             for indices in elements(info):
                 if map.offset(info.name, *indices) == address:
                     return _Place(info.name, indices)
-        raise InputError(f"{text}: {map.describe(address)} stands there, and no register")
+        there = map.describe(address)
+        what = "" if there.startswith("nothing") else f" ({there} stands there)"
+        raise InputError(
+            f"{text}: no register has this address{what}; without a name all are listed"
+        )
     match = _NAME.fullmatch(text)
     if match is None:
-        raise InputError(f"{text}: is no name of a register; write ctl.state or memory.stored[2]")
+        raise InputError(f"{text!r}: is no name of a register; write ctl.state or memory.stored[2]")
     name, field = match["name"], match["field"]
     indices = tuple(int(index) for index in re.findall(r"\d+", match["indices"]))
     if field is None and not map.has(name) and map.has(name.rpartition(".")[0]):
@@ -169,7 +192,10 @@ def _place(map: RegisterMap, text: str) -> _Place:
         if indices or not info.dims:
             map.offset(name, *indices)
     except ValueError as error:
-        raise InputError(str(error)) from None
+        below = any(info.name.startswith(f"{text}.") for info in map.registers)
+        hint = f"; '{text}.*' is all below it" if below else ""
+        more = "" if hint or ";" in str(error) else "; without a name all are listed"
+        raise InputError(f"{error}{hint}{more}") from None
     return _Place(name, indices, field)
 
 
@@ -253,13 +279,19 @@ def _print(rows: Sequence[Mapping[str, Any]], *, json: bool) -> None:
             row["device"],
             row["register"],
             f"{row['address']:#08x}",
-            "not recorded" if row["value"] is None else f"{row['value']:#010x}",
+            _hex(row),
             "" if row["value"] is None else f"{row['value']:,}",
             _words(row),
         )
         for row in rows
     ]
     print(table(("device", "register", "address", "hex", "value", "fields"), shown, right=(4,)))
+
+
+def _hex(row: Mapping[str, Any]) -> str:
+    if row["value"] is None:
+        return "refused now" if row.get("refused") else "not recorded"
+    return f"{row['value']:#010x}"
 
 
 def _words(row: Mapping[str, Any]) -> str:

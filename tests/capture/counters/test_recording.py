@@ -228,3 +228,53 @@ def test_a_recording_that_began_at_a_time_that_is_none_is_refused(tmp_path: Path
     (tmp_path / "00000001.ffj").write_bytes(text)
     with pytest.raises(CaptureFormatError, match="nothing of the recording can be read"):
         Recorded(tmp_path)
+
+
+def dated(path: Path, clocks: list[tuple[int, int]]) -> tuple[list[int], list[str]]:
+    """Record a line at each (since boot, UTC) in s; return the times since the beginning in s, and what is said."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("time.monotonic_ns", lambda: 1_000_000_000 * clocks[0][0])
+        patch.setattr("time.time_ns", lambda: 1_000_000_000 * clocks[0][1])
+        recording = Recording(path, LINES)
+        for boot_s, utc_s in clocks:
+            patch.setattr("time.monotonic_ns", lambda boot_s=boot_s: 1_000_000_000 * boot_s)
+            patch.setattr("time.time_ns", lambda utc_s=utc_s: 1_000_000_000 * utc_s)
+            recording.line("x")
+        recording.close()
+    found = Recorded(path)
+    return [event.t_ps // 10**12 for event in found.events()], found.shifts
+
+
+@pytest.mark.parametrize(
+    ("clocks", "times", "says"),
+    [
+        ([(100, 7000), (110, 7010), (120, 7020)], [0, 10, 20], []),
+        # Set back by an hour: the clock since boot goes on.
+        (
+            [(100, 7000), (110, 3410), (120, 3420)],
+            [0, 10, 20],
+            ["at 1970-01-01T00:56:50Z UTC had been set back by 3,600.0 s"],
+        ),
+        # Set at the start of the machine by the network's time, or the machine slept.
+        (
+            [(100, 7000), (110, 10610)],
+            [0, 3610],
+            ["at 1970-01-01T02:56:50Z UTC had gone forward by 3,600.0 s more"],
+        ),
+        # Started again a minute later: UTC counts, and nothing is said.
+        ([(100, 7000), (5, 7060), (15, 7070)], [0, 60, 70], []),
+        # Started again, with a clock that is behind: no time is known to have passed.
+        (
+            [(100, 7000), (5, 3000), (15, 3010)],
+            [0, 0, 10],
+            ["at 1970-01-01T00:50:00Z UTC had been set back by 4,000.0 s"],
+        ),
+    ],
+)
+def test_the_time_since_the_beginning_never_goes_back_whatever_the_clock_is_set_to(
+    clocks: list[tuple[int, int]], times: list[int], says: list[str], tmp_path: Path
+) -> None:
+    seconds, shifts = dated(tmp_path / "c.ffrec", clocks)
+    assert seconds == times
+    assert len(shifts) == len(says)
+    assert all(shift.startswith(said) for shift, said in zip(shifts, says, strict=True))

@@ -163,3 +163,48 @@ def test_sizes_are_read_in_powers_of_a_thousand() -> None:
     ]
     with pytest.raises(InputError, match="not a size"):
         parse_size("many")
+
+
+def test_a_clock_that_was_set_back_makes_no_hours_less_than_none(tmp_path: Path) -> None:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("time.monotonic_ns", lambda: 0)
+        patch.setattr("time.time_ns", lambda: 1_795_800_000_000_000_000)
+        log = GuardLog(tmp_path)
+        log("card: watching A, B")
+        patch.setattr("time.monotonic_ns", lambda: 7_200_000_000_000)
+        patch.setattr("time.time_ns", lambda: 1_795_720_000_000_000_000)
+        log("watching ends; 0 pulled")
+        log.close()
+    found = night(tmp_path)
+    assert found.hours == 2.0
+    assert night_lines(found)[-1].endswith(
+        "UTC had been set back by 87,200.0 s: dates before and after it are in no order"
+    )
+
+
+def test_of_weeks_the_day_of_the_first_freeze_is_said(tmp_path: Path) -> None:
+    name = capture(tmp_path, 1)
+    lines = ["2026-11-01T00:00:00Z card: watching A, B", "2026-11-22T00:00:00Z watching ends"]
+    found = told(name, "credit-lost", 3, "2026-11-20T01:12:30.250+00:00")
+    of_a_former_version(tmp_path, lines, [], [found])
+    assert night_lines(night(tmp_path))[0].endswith("none before 2026-11-20 01:12 UTC")
+
+
+def test_what_is_no_capture_or_log_any_more_is_said_and_a_missing_one_is_nobodys_fault(
+    tmp_path: Path,
+) -> None:
+    names = [capture(tmp_path, number) for number in (1, 2, 3)]
+    seen = "2026-11-20T01:12:30.250+00:00"
+    of_a_former_version(tmp_path, [], [], [told(name, "credit-lost", 3, seen) for name in names])
+    (tmp_path / names[0] / "manifest.json").write_bytes(b"")
+    for path in (tmp_path / names[1]).iterdir():
+        path.unlink()
+    (tmp_path / names[1]).rmdir()
+    (tmp_path / "guard.ffrec").write_text("x\n")
+    lines = night_lines(night(tmp_path))
+    assert lines[0].startswith("3 freezes, 3 credit-lost at B.rx_enq")
+    assert "1 capture not there any more: removed by --keep, or by somebody" in lines
+    assert any(
+        line.startswith(f"  {tmp_path / names[0]}: cannot be read as a capture") for line in lines
+    )
+    assert lines[-1].endswith("guard.ffrec: is no recording; nothing of it was read")

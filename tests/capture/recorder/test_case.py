@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
 
 import numpy as np
@@ -14,6 +15,7 @@ from freezeframe.capture.errors import CaptureFormatError, InputError
 from freezeframe.capture.folder import CaptureFolder, HostTrace, peers_of
 from freezeframe.capture.folder.manifest import manifest_digest, manifest_text
 from freezeframe.capture.recorder.case import SameTime, pull_case
+from freezeframe.capture.targets.base import open_target
 from freezeframe.capture.timebase import UNKNOWN_PS
 from freezeframe.decoders.trace.decode import decode_capture, open_trace
 from freezeframe.emulator.target import EmulatorTarget
@@ -171,3 +173,13 @@ def test_a_manifest_that_lies_about_pairs_is_a_damaged_one(
     (copy / "manifest.json").write_bytes(manifest_text(manifest))
     with pytest.raises(CaptureFormatError, match=r"does not describe what is in raw/"):
         CaptureFolder.open(copy)
+
+
+def test_one_card_over_two_ways_is_refused(frozen: EmulatorTarget, tmp_path: Path) -> None:
+    with served_apart(frozen) as (first, _), closing(open_target(first.url)) as again:
+        says = pytest.raises(
+            InputError, match=r"lead to the same card, boot nonce 0x\w+; name it once"
+        )
+        with says:
+            pull_case([first, again], tmp_path / "twice.ff")
+    assert not (tmp_path / "twice.ff").exists()

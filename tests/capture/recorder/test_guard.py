@@ -16,7 +16,7 @@ from freezeframe.capture.errors import InputError, TargetError, TargetTimeout
 from freezeframe.capture.folder import CaptureFolder
 from freezeframe.capture.recorder import guard as guard_module
 from freezeframe.capture.recorder.case import pull_case
-from freezeframe.capture.recorder.guard import guard
+from freezeframe.capture.recorder.guard import Extras, guard
 from freezeframe.capture.recorder.pull import PullReport, pull
 from freezeframe.capture.targets.base import Target
 from tests.capture.recorder.fake_recorder import ARMED, FROZEN, BadWay, FakeRecorder
@@ -434,3 +434,33 @@ def test_every_capture_has_a_line_in_the_log(card: Card, tmp_path: Path) -> None
     assert logged(tmp_path).splitlines() == [line[21:] for line in said]
     for name in folders(tmp_path):
         assert sum(f" {name}: " in line and "words in" in line for line in said) == 1
+
+
+def test_one_card_over_two_ways_is_refused_before_anything_is_written(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    card = Card()
+
+    monkeypatch.setattr(guard_module, "open_target", lambda url: BadWay(card.recorder))
+    with pytest.raises(InputError, match=r"lead to the same card, boot nonce 0x0b00"):
+        guard(["one:", "two:"], 50, tmp_path / "caught", stop=lambda: True)
+    assert not (tmp_path / "caught").exists()
+
+
+def test_a_trace_of_a_card_that_is_not_there_is_refused_before_the_first_freeze(
+    card: Card, tmp_path: Path
+) -> None:
+    extras = Extras(traced=("Z",))
+    with pytest.raises(InputError, match=r"--host-trace: no device 'Z'; the targets have A, B"):
+        guard("card:", 50, tmp_path / "caught", stop=lambda: True, extras=extras)
+    assert not (tmp_path / "caught").exists()
+    # A card that is not up yet is asked when it answers.
+    card.way.dead = True
+    looks = iter(range(100))
+
+    def stop() -> bool:
+        card.way.dead = next(looks) < 3
+        return False
+
+    with pytest.raises(InputError, match="no device 'Z'"):
+        guard("card:", 50, tmp_path / "caught", stop=stop, poll_s=0, extras=extras)
