@@ -71,7 +71,7 @@ class _Unwatched:
         return None
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, eq=False)
 class _Crossing:
     """A packet on its way through, or a credit, which has no kinds.
 

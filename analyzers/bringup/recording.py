@@ -31,6 +31,7 @@ _LIMIT_S = 20.0
 _PAUSE_S = 0.002
 _CLOSING_S = 30.0  # a simulated card on a busy computer is slow
 _TRIES = 4
+_MOST_RECORDINGS = 64
 _NO_FAULT = "none"  # among the candidates: what was seen fits a card without a fault as well
 _LOG_AND_TAP = 2  # memories of a card that records one tap at a time
 
@@ -80,15 +81,11 @@ def under_traffic(devices: Sequence[Device], arms: Rearming, *, loop: bool) -> I
         arms.arm()
 
 
-def record(
-    devices: Sequence[Device], arms: Rearming, tap: str, words: int = _FEW_WORDS
-) -> Recording:
+def record(devices: Sequence[Device], arms: Rearming, tap: str) -> Recording:
     """Record until the tap of every card has seen a few patterns, freeze, pull, decode and explain.
 
     A card that freezes without a fault, or may have, because a host did not receive for long, is recorded again.
 
-    Args:
-        words: that pass the tap first, of which the memory holds the last.
     Raises:
         Failure: a card froze by itself and the recording says why, or nothing crosses the tap.
         TargetError: a card does not answer.
@@ -96,22 +93,17 @@ def record(
     with ExitStack() as stack:
         for device in devices:
             stack.enter_context(_selected(device, tap))
-        return _record(devices, arms, tap, words)
+        return _record(devices, arms, tap)
 
 
-def _record(devices: Sequence[Device], arms: Rearming, tap: str, words: int) -> Recording:
+def _record(devices: Sequence[Device], arms: Rearming, tap: str) -> Recording:
     for left in reversed(range(_TRIES)):
         before = {device.name: device.counters().values for device in devices}
         arms.arm()
-        by_itself = wait_for_words(devices, tap, words)
+        by_itself = wait_for_words(devices, tap)
         folder = frozen_and_pulled(devices)
         recording = Recording(tuple(folder.devices), explain(folder), before)
-        for finding in recording.explanation.findings:
-            if _NO_FAULT in finding.candidates:
-                continue  # a stall whose beginning the recording does not hold, on a card in order
-            raise Failure(
-                f"{finding.diagnosis} ({finding.device}.{finding.tap or 'registers'}): {finding.text}"
-            )
+        _check_findings(recording.explanation)
         if not by_itself and (not left or _shows_patterns(recording, tap)):
             return recording  # without a pattern, whoever looks for one says so
         if by_itself and not left:
@@ -120,6 +112,35 @@ def _record(devices: Sequence[Device], arms: Rearming, tap: str, words: int) -> 
                 "the recording does not say why: freezeframe pull and explain tell more"
             )
     raise AssertionError("unreachable: the last try returns or raises")
+
+
+def let_pass(devices: Sequence[Device], arms: Rearming, tap: str, words: int) -> None:
+    """Let so many words pass the tap of every card, in as many recordings as a host that stops makes of it.
+
+    Raises:
+        Failure: a recording says that something went wrong, or nothing crosses the tap.
+        TargetError: a card does not answer.
+    """
+    number = devices[0].roles.taps.index(tap)
+    with ExitStack() as stack:
+        for device in devices:
+            stack.enter_context(_selected(device, tap))
+        for _ in range(_MOST_RECORDINGS):
+            arms.arm()
+            wait_for_words(devices, tap, words)
+            _check_findings(explain(frozen_and_pulled(devices)))
+            words -= min(device.read("memory.stored", number) for device in devices)
+            if words <= 0:
+                return
+
+
+def _check_findings(explanation: Explanation) -> None:
+    for finding in explanation.findings:
+        if _NO_FAULT in finding.candidates:
+            continue  # a stall whose beginning the recording does not hold, on a card in order
+        raise Failure(
+            f"{finding.diagnosis} ({finding.device}.{finding.tap or 'registers'}): {finding.text}"
+        )
 
 
 def frozen_and_pulled(devices: Sequence[Device]) -> CaptureFolder:
@@ -176,8 +197,8 @@ def _loop(devices: Sequence[Device]) -> None:
         raise NotPossible(f"no loop-back in these cards ({error})") from error
 
 
-def wait_for_words(devices: Sequence[Device], tap: str, words: int = _FEW_WORDS) -> str:
-    """Wait for words at the tap; return the causes if the cards froze by themselves, else an empty text."""
+def wait_for_words(devices: Sequence[Device], tap: str, words: int = 0) -> str:
+    """Wait for words at the tap, a few where none are said; return the causes of cards that froze by themselves."""
     number = devices[0].roles.taps.index(tap)
     end_s = time.monotonic() + _LIMIT_S
     while True:
@@ -186,10 +207,7 @@ def wait_for_words(devices: Sequence[Device], tap: str, words: int = _FEW_WORDS)
         if frozen:
             return ", ".join(f"{state.device}: {' '.join(state.causes)}" for state in frozen)
         stored = [device.read("memory.stored", number) for device in devices]
-        enough = [
-            words if words > _FEW_WORDS else min(device.identity.tap_depth, words)
-            for device in devices
-        ]
+        enough = [words or min(device.identity.tap_depth, _FEW_WORDS) for device in devices]
         if all(got >= want for got, want in zip(stored, enough, strict=True)):
             return ""
         if time.monotonic() >= end_s:
