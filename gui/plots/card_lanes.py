@@ -9,18 +9,16 @@ import pandas as pd
 from freezeframe.analyzers.card.frames import packets_frame
 from freezeframe.analyzers.card.view import CardView
 from freezeframe.analyzers.contract import Finding
-from freezeframe.capture.time_text import format_ps
 from freezeframe.decoders.tap.event_log import decode_log, log_table
 from freezeframe.gui.moments import Freeze
 from freezeframe.gui.plots.figures import Drawing
-from freezeframe.gui.plots.time_lines import time_marks, timeline_drawing
+from freezeframe.gui.plots.time_lines import near_and_whole, time_marks
 from freezeframe.gui.plots.timeline import Lane
 from freezeframe.gui.plots.track_lanes import lanes_of
 from freezeframe.gui.tracks.card import logged_tracks, packet_tracks, wait_tracks
 from freezeframe.gui.tracks.lanes import split_lanes
 from freezeframe.gui.tracks.tracks import Track
 
-_WORTH = 1.5  # a second drawing is worth its place when it is this much finer
 _BESIDE = 6  # packets on each side of the finding's in the drawing around it
 
 
@@ -78,27 +76,10 @@ def card_drawings(
     begins = [*ticks, *(bar.t0_ps for bar in bars)]
     ends = [*ticks, *(bar.t1_ps for bar in bars), *(mark.t_ps for mark in marks)]
     whole = min(begins), max(*ends, min(begins)) + 1
-    made = []
     first = placed[0] if placed else None
     near = None if first is None else _around(lanes, first)
-    if (
-        first is not None
-        and near is not None
-        and (near[1] - near[0]) * _WORTH < whole[1] - whole[0]
-    ):
-        caption = f"Around {first.diagnosis}: {format_ps(near[0])} to {format_ps(near[1])}."
-        title = f"Time line around {first.diagnosis}"
-        made.append(
-            timeline_drawing(
-                f"{prefix}near", title, caption, lanes, marks, near, whole, moves=moves
-            )
-        )
-    caption = f"The whole recording: {format_ps(whole[1] - whole[0])}. Each tap reaches as far back as its memory does."
-    title = "Time line of the whole recording"
-    made.append(
-        timeline_drawing(f"{prefix}whole", title, caption, lanes, marks, whole, whole, moves=moves)
-    )
-    return made
+    what = "" if first is None else first.diagnosis
+    return near_and_whole(lanes, marks, near, whole, what, prefix=prefix, moves=moves)
 
 
 def _around(lanes: Sequence[Lane], finding: Finding) -> tuple[int, int] | None:

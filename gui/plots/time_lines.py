@@ -45,28 +45,43 @@ def timeline_drawings(
     marks = time_marks(findings, freezes)
     t0_ps, t1_ps = time_range(trace)
     t1_ps = max([t1_ps, *(mark.t_ps for mark in marks)])
-    whole = (t0_ps, t1_ps)
-    made = []
     near = around(trace, first, freezes)
-    if near is not None and (near[1] - near[0]) * _WORTH < t1_ps - t0_ps:
-        shown = max(t0_ps, near[0]), min(t1_ps, near[1])
-        what = first.diagnosis if first else "the cause of the freeze"
-        caption = f"Around {what}: {format_ps(shown[0])} to {format_ps(shown[1])}."
-        title = f"Time line around {what}"
-        made.append(
-            timeline_drawing(
-                f"{prefix}near", title, caption, lanes, marks, shown, whole, moves=moves
-            )
+    if near is not None:
+        near = max(t0_ps, near[0]), min(t1_ps, near[1])
+    what = first.diagnosis if first else "the cause of the freeze"
+    return near_and_whole(lanes, marks, near, (t0_ps, t1_ps), what, prefix=prefix, moves=moves)
+
+
+def near_and_whole(
+    lanes: Sequence[Lane],
+    marks: Sequence[Mark],
+    near: tuple[int, int] | None,
+    whole: tuple[int, int],
+    what: str,
+    *,
+    prefix: str = "",
+    moves: bool = False,
+) -> list[Drawing]:
+    """Return the time line around ``what``, where that shows more, and that of the whole recording."""
+    spans = [("whole", "of the whole recording", whole)]
+    if near is not None and (near[1] - near[0]) * _WORTH < whole[1] - whole[0]:
+        spans.insert(0, ("near", f"around {what}", near))
+    lasts = f"The whole recording: {format_ps(whole[1] - whole[0])}."
+    return [
+        timeline_drawing(
+            f"{prefix}{name}",
+            f"Time line {of}",
+            f"{lasts} Each tap reaches as far back as its memory does."
+            if name == "whole"
+            else f"Around {what}: {format_ps(span[0])} to {format_ps(span[1])}.",
+            lanes,
+            marks,
+            span,
+            whole,
+            moves=moves,
         )
-    caption = (
-        f"The whole recording: {format_ps(t1_ps - t0_ps)}. Each tap reaches as far back as its "
-        "memory does."
-    )
-    title = "Time line of the whole recording"
-    made.append(
-        timeline_drawing(f"{prefix}whole", title, caption, lanes, marks, whole, whole, moves=moves)
-    )
-    return made
+        for name, of, span in spans
+    ]
 
 
 def time_marks(findings: Sequence[Finding], freezes: Sequence[Freeze]) -> list[Mark]:

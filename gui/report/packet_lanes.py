@@ -5,20 +5,33 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from freezeframe.analyzers.packets.activity import Activity, Side
-from freezeframe.analyzers.packets.names import connection_title, ends_of, sides_of
-from freezeframe.analyzers.packets.reduced import Reduced
+import numpy as np
+import pandas as pd
+
+from freezeframe.analyzers.packets.activity import Activity
+from freezeframe.analyzers.packets.names import connection_title, sides_of
 from freezeframe.analyzers.packets.survey import SeenConnection, Survey
 from freezeframe.capture.count_text import plural
 from freezeframe.capture.time_text import format_ps
-from freezeframe.decoders.iwarp.words import iwarp_texts
-from freezeframe.decoders.net.tcp import tcp_texts
 from freezeframe.gui.plots.chart import chart_sheet
 from freezeframe.gui.plots.figures import Drawing
 from freezeframe.gui.plots.marks import Mark
 from freezeframe.gui.plots.time_lines import timeline_drawing
-from freezeframe.gui.plots.timeline import Bar, Lane, Tick
-from freezeframe.gui.tracks.packet_roles import FPDU, KINDS, role_of
+from freezeframe.gui.plots.timeline import Lane
+from freezeframe.gui.plots.track_lanes import lanes_of
+from freezeframe.gui.tracks.lanes import split_lanes
+from freezeframe.gui.tracks.packets import (
+    FPDUS,
+    OPERATIONS,
+    RULES,
+    TCP,
+    WHAT,
+    end_track,
+    packet_frame,
+    said_of,
+    sums_track,
+)
+from freezeframe.gui.tracks.tracks import SliceTrack
 
 MOST_ROWS = 400
 """Of a lane, one by one; so many stretches are still wider than a pixel."""
@@ -27,16 +40,6 @@ NEAR = 40
 _SUBLANES = 4
 _MARKS = 8
 _CHARTS = 4
-
-LEGEND = (
-    *((css, kind) for css, kind in KINDS),
-    (FPDU, "FPDU, with its number"),
-    ("error", "FPDU with a wrong CRC, and that of the finding"),
-    ("tick error", "broken rule; bytes missing; retransmission with other bytes; reset"),
-    ("tick warn", "warning; retransmission"),
-    ("tick plain", "note"),
-)
-_TICKS = {"note": "plain"}  # the look of a tick of a role, where it has another name
 
 
 def packet_drawings(
@@ -57,20 +60,36 @@ def packet_drawings(
 
 def activity_lanes(activity: Activity, chosen: Sequence[SeenConnection]) -> list[Lane]:
     """Return the lanes of each connection; what never happened has none."""
-    lanes = []
+    lanes: list[Lane] = []
     for connection in chosen:
-        group = connection_title(connection)
         for side, role in sides_of(connection):
             did = activity.sides[connection.number, side]
-            end = ends_of(connection)[side]
-            lanes += _operations(group, role, end, did)
-            lanes += _ticks(
-                group, f"{role} rules", f"rules that {end} broke, and notes", did.events, _event
-            )
-            lanes += _ticks(
-                group, f"{role} TCP", f"what TCP had to do for {end}", did.tcp, _tcp_event
-            )
+            for table, reduced in (
+                (OPERATIONS, did.operations),
+                (RULES, did.events),
+                (TCP, did.tcp),
+            ):
+                said = said_of("", "", connection, side, role, WHAT[table])
+                rows = reduced.rows()
+                track = (
+                    sums_track(table, reduced.summed(), said)
+                    if rows is None
+                    else _of_all(table, packet_frame(rows), said)
+                )
+                lanes += _lanes(connection, track)
     return lanes
+
+
+def _of_all(
+    table: str, frame: pd.DataFrame, said: Mapping[str, Any], meant: int | None = None
+) -> SliceTrack:
+    return end_track(table, frame, np.arange(len(frame), dtype=np.int64), said, meant)
+
+
+def _lanes(connection: SeenConnection, track: SliceTrack | None) -> list[Lane]:
+    """Return a track as lanes in which few overlap: the last takes what found no place above."""
+    split = [] if track is None else split_lanes(track, _SUBLANES)
+    return lanes_of((connection_title(connection), lane) for lane in split)
 
 
 def finding_marks(survey: Survey) -> list[Mark]:
@@ -90,27 +109,23 @@ def _near(
         return []
     first = survey.explanation.findings[0].first
     connection = next(each for each in chosen if each.number == first.connection)
-    operations, fpdus = (
-        [] if rows is None else rows.to_pylist()
-        for rows in (activity.near_operations.rows(), activity.near_fpdus.rows())
+    near = {OPERATIONS: activity.near_operations.rows(), FPDUS: activity.near_fpdus.rows()}
+    frames = {table: packet_frame(rows) for table, rows in near.items() if rows is not None}
+    ends = [frame[name] for frame in frames.values() for name in ("t_ps", "t_end_ps")]
+    shown = _rounded(
+        min([first.t_ps, *(int(column.min()) for column in ends)]),
+        max([first.t_ps, *(int(column.max()) for column in ends)]),
     )
-    times = [
-        first.t_ps,
-        *(row[name] for row in operations + fpdus for name in ("t_ps", "t_end_ps")),
-    ]
-    shown = _rounded(min(times), max(times))
     lanes: list[Lane] = []
-    group = connection_title(connection)
     for side, role in sides_of(connection):
-        mine = [row for row in operations if row["side"] == side]
-        lanes += _bars(group, f"{role} operations", ends_of(connection)[side], mine)
-        frames = [row for row in fpdus if row["side"] == side]
-        if frames:
-            tip = f"FPDUs that {ends_of(connection)[side]} sent"
-            lanes.append(
-                Lane(group, f"{role} FPDUs", tip, [_fpdu(row, first.fpdu) for row in frames])
-            )
-    counts = f"{plural(len(operations), 'operation')} and {plural(len(fpdus), 'FPDU')}"
+        for table, frame in frames.items():
+            mine = frame[frame["side"] == side].reset_index(drop=True)
+            if len(mine):
+                said = said_of("", "", connection, side, role, WHAT[table])
+                meant = first.fpdu if table == FPDUS else None
+                lanes += _lanes(connection, _of_all(table, mine, said, meant))
+    operations, fpdus = (len(frames.get(table, ())) for table in (OPERATIONS, FPDUS))
+    counts = f"{plural(operations, 'operation')} and {plural(fpdus, 'FPDU')}"
     caption = f"Around {first.rule}: the {counts} of its connection that lie closest."
     title = f"Time line around {first.rule}"
     return [timeline_drawing("near", title, caption, lanes, marks, shown, shown, moves=True)]
@@ -163,98 +178,6 @@ def _left_out(survey: Survey, activity: Activity, chosen: Sequence[SeenConnectio
             f" Lanes of more than {MOST_ROWS} rows show how many were under way in each of {MOST_ROWS} stretches."
         )
     return "".join(parts)
-
-
-def _operations(group: str, role: str, end: str, did: Side) -> list[Lane]:
-    name = f"{role} operations"
-    rows = did.operations.rows()
-    if rows is not None:
-        return _bars(group, name, end, rows.to_pylist())
-    bars = []
-    for each in did.operations.summed():
-        most = max(each.kinds, key=lambda kind: each.kinds[kind])
-        bars.append(
-            Bar(
-                each.t_ps,
-                each.t_end_ps,
-                role_of("iwarp.operations", most),
-                "",
-                _sums(each.kinds, each.t_ps, each.t_end_ps),
-            )
-        )
-    return [Lane(group, name, f"operations under way that {end} asked for", bars)] if bars else []
-
-
-def _bars(group: str, name: str, end: str, rows: Sequence[Mapping[str, Any]]) -> list[Lane]:
-    """Return operations so that few overlap: the last lane takes what found no place above."""
-    ends: list[int] = []
-    lanes: list[Lane] = []
-    for row in sorted(rows, key=lambda row: row["t_ps"]):
-        bar = Bar(
-            row["t_ps"],
-            max(row["t_end_ps"], row["t_ps"] + 1),
-            role_of("iwarp.operations", row["kind"]),
-            row["kind"],
-            _operation_tip(row),
-            loud=True,
-        )
-        place = next((i for i, until in enumerate(ends) if until <= bar.t0_ps), len(ends))
-        if place == len(ends) and place < _SUBLANES:
-            ends.append(0)
-            lanes.append(Lane(group, "" if lanes else name, f"operations that {end} asked for"))
-        place = min(place, _SUBLANES - 1)
-        ends[place] = max(ends[place], bar.t1_ps)
-        lanes[place].bars.append(bar)
-    return lanes
-
-
-def _operation_tip(row: Mapping[str, Any]) -> str:
-    unanswered = "" if row["whole"] else ", not whole in the capture"
-    packets = f"packets {row['packet']} to {row['packet_end']}"
-    return f"{iwarp_texts(row).long}{unanswered}; {packets}, {format_ps(row['t_ps'])}"
-
-
-def _fpdu(row: Mapping[str, Any], meant: int | None) -> Bar:
-    bad = row["verdict"] == "bad" or row["number"] == meant
-    css = "error" if bad else "idle" if row["verdict"] == "cut" else FPDU
-    tip = f"{iwarp_texts(row).long}; packet {row['packet']}, {format_ps(row['t_ps'])}"
-    return Bar(
-        row["t_ps"], max(row["t_end_ps"], row["t_ps"] + 1), css, str(row["number"]), tip, loud=True
-    )
-
-
-def _ticks(group: str, name: str, tip: str, reduced: Reduced, tick: Any) -> list[Lane]:
-    rows = reduced.rows()
-    if rows is not None:
-        return [Lane(group, name, tip, ticks=[tick(row) for row in rows.to_pylist()])]
-    bars = [
-        Bar(each.t_ps, each.t_end_ps, "warn", "", _sums(each.kinds, each.t_ps, each.t_end_ps))
-        for each in reduced.summed()
-    ]
-    return [Lane(group, name, tip, bars)] if bars else []
-
-
-def _event(row: Mapping[str, Any]) -> Tick:
-    return Tick(
-        row["t_ps"],
-        _look("iwarp.events", row),
-        f"{iwarp_texts(row).normal}, {format_ps(row['t_ps'])}",
-    )
-
-
-def _tcp_event(row: Mapping[str, Any]) -> Tick:
-    text = tcp_texts(row).normal
-    return Tick(row["t_ps"], _look("tcp.events", row), f"{text}, {format_ps(row['t_ps'])}")
-
-
-def _look(table: str, row: Mapping[str, Any]) -> str:
-    role = role_of(table, row["kind"])
-    return _TICKS.get(role, role)
-
-
-def _sums(kinds: Mapping[str, int], begin_ps: int, end_ps: int) -> str:
-    counted = ", ".join(f"{count:,} {kind}" for kind, count in sorted(kinds.items()))
-    return f"{format_ps(begin_ps)} to {format_ps(end_ps)}: {counted}"
 
 
 def _rounded(begin_ps: int, end_ps: int) -> tuple[int, int]:

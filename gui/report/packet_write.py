@@ -9,10 +9,9 @@ from freezeframe.analyzers.packets.activity import Activity, packet_activity
 from freezeframe.analyzers.packets.survey import SeenConnection, Survey, survey_packets
 from freezeframe.capture.errors import InputError
 from freezeframe.capture.packets.recognise import is_live
-from freezeframe.gui.plots.figures import legend_html
 from freezeframe.gui.report.analysis_sections import drawing_figure
 from freezeframe.gui.report.html import Html, element, page
-from freezeframe.gui.report.packet_lanes import LEGEND, MOST_ROWS, NEAR, packet_drawings
+from freezeframe.gui.report.packet_lanes import MOST_ROWS, NEAR, packet_drawings
 from freezeframe.gui.report.packet_sections import (
     around_section,
     capture_section,
@@ -98,7 +97,6 @@ def render_packet_report(
         later,
         element("h2", "Time line", id="time-line"),
         *map(drawing_figure, drawn),
-        Html(legend_html(LEGEND if made.iwarp_connections else LEGEND[-3:])),
         around,
         latencies,
         connections_section(survey),

@@ -8,7 +8,16 @@ from pathlib import Path
 import pytest
 
 import freezeframe as ff
-from freezeframe.gui.report.packet_write import packet_report
+from freezeframe.analyzers.packets.activity import packet_activity
+from freezeframe.analyzers.packets.reduced import Summed
+from freezeframe.analyzers.packets.survey import survey_packets
+from freezeframe.gui.desktop.progress import Progress
+from freezeframe.gui.desktop.sources.packets import load_packets
+from freezeframe.gui.plots.track_lanes import lane_of
+from freezeframe.gui.report.packet_lanes import activity_lanes
+from freezeframe.gui.report.packet_write import chosen_connections, packet_report
+from freezeframe.gui.tracks.packets import sums_track
+from freezeframe.gui.tracks.tracks import SliceTrack
 from tests.capture.packets import build
 from tests.decoders.iwarp.breaches import break_stream
 from tests.gui.browser import dump_dom, screenshot
@@ -45,6 +54,38 @@ def test_both_ends_have_lanes_for_operations_fpdus_rules_and_tcp(html: str) -> N
                            for what in ("operations", "FPDUs", "rules", "TCP")}  # fmt: skip
     assert html.count('class="bad"') >= 2  # the bar of the FPDU, and its row
     assert "retransmission" in html
+
+
+def test_the_lanes_of_the_report_are_the_tracks_of_the_window(source: Path) -> None:
+    survey = survey_packets(source)
+    chosen = chosen_connections(survey)
+    activity = packet_activity(source, survey, [each.number for each in chosen], most=400, near=40)
+    lanes = {lane.name: lane for lane in activity_lanes(activity, chosen)}
+    tracks = {track.name: track for track in load_packets("1", source, Progress()).tracks}
+    for what in ("operations", "rules", "TCP"):
+        for role in ("initiator", "responder"):
+            lane, track = lanes[f"{role} {what}"], tracks[f"{role} {what}"]
+            assert isinstance(track, SliceTrack) and lane.tip == track.note
+            drawn = lane_of(track)
+            assert (lane.bars, lane.ticks) == (drawn.bars, drawn.ticks)
+            assert set(lane.legend) == set(drawn.legend)
+
+
+def test_rows_that_are_too_many_are_summed_and_the_colour_is_that_of_the_most() -> None:
+    stretches = [Summed(0, 10, {"Write": 3, "Read": 1}), Summed(20, 30, {"Read": 2000})]
+    said = {"key": "1/packets/0/0/operations", "name": "initiator operations"}
+    track = sums_track("iwarp.operations", stretches, said)
+    assert (
+        track is not None and track.t_ps.tolist() == [0, 20] and track.t_end_ps.tolist() == [10, 30]
+    )
+    assert [track.label_of(item) for item in (0, 1)] == ["1 Read, 3 Write", "2,000 Read"]
+    assert [track.roles[track.colour[item]] for item in (0, 1) if track.colour is not None] == [
+        "a",
+        "b",
+    ]
+    rules = sums_track("iwarp.events", [Summed(0, 10, {"mpa-crc": 500})], said)
+    assert rules is not None and rules.roles == ("warn",)
+    assert sums_track("tcp.events", [], said) is None
 
 
 def test_it_is_one_well_formed_file_in_which_a_name_is_no_markup(html: str) -> None:

@@ -1,4 +1,4 @@
-"""What a named analysis found, as tables of the window: read from its result, nothing is computed here."""
+"""What each named analysis found, as tables and tracks of the window."""
 
 from __future__ import annotations
 
@@ -8,8 +8,42 @@ from typing import Any
 import pandas as pd
 
 from freezeframe.analyzers.analysis import AnalysisResult
-from freezeframe.gui.desktop.sources.opened import Table
-from freezeframe.gui.tracks.analysis import intervals_key
+from freezeframe.analyzers.card.view import CardsView, run_analysis
+from freezeframe.analyzers.registry import AnalysisRegistry, load_analyses
+from freezeframe.analyzers.view import CaptureView
+from freezeframe.capture.errors import FreezeframeError
+from freezeframe.gui.desktop.progress import Progress
+from freezeframe.gui.desktop.sources.opened import Part, Table
+from freezeframe.gui.tracks.analysis import intervals_key, result_tracks
+
+
+def analysis_parts(
+    key: str,
+    name: str,
+    view: CaptureView | CardsView,
+    registry: AnalysisRegistry | None,
+    progress: Progress,
+) -> Iterator[Part]:
+    """Yield what each analysis found; one that fails is a remark and stops none of the others.
+
+    Args:
+        registry: the analyses; None for all that are installed.
+    """
+    known = load_analyses() if registry is None else registry
+    yield Part(remarks=[f"analysis {n} does not load: {why}" for n, why in known.broken.items()])
+    for number, analysis in enumerate(known.analyses.values()):
+        progress.report(number, len(known.analyses), f"analysis {analysis.id}")
+        try:
+            result = run_analysis(analysis, view)
+        except FreezeframeError as error:
+            yield Part(remarks=[f"analysis {analysis.id}: {error}"])
+            continue
+        yield Part(
+            tables=list(result_tables(result)),
+            tracks=list(result_tracks(key, name, result)),
+            analyses=[result],
+            remarks=[f"{analysis.id}: {note}" for note in result.notes],
+        )
 
 
 def result_tables(result: AnalysisResult) -> Iterator[Table]:

@@ -9,20 +9,18 @@ import pandas as pd
 
 from freezeframe.analyzers.card.explain import CardExplanation, explain_card
 from freezeframe.analyzers.card.frames import in_frames
-from freezeframe.analyzers.card.view import CardsView, run_analysis
+from freezeframe.analyzers.card.view import CardsView
 from freezeframe.analyzers.contract import Finding
-from freezeframe.analyzers.registry import AnalysisRegistry, load_analyses
+from freezeframe.analyzers.registry import AnalysisRegistry
 from freezeframe.analyzers.wall_clock import wall_clock_of
-from freezeframe.capture.errors import FreezeframeError
 from freezeframe.capture.folder.card_folder import CardFolder
 from freezeframe.decoders.tap.event_log import entry_text
 from freezeframe.gui.desktop.progress import Progress
-from freezeframe.gui.desktop.sources.analysis_tables import result_tables
+from freezeframe.gui.desktop.sources.analysis_tables import analysis_parts
 from freezeframe.gui.desktop.sources.capture import facts_of
 from freezeframe.gui.desktop.sources.opened import Opened, Part, Table
 from freezeframe.gui.moments import card_freeze
 from freezeframe.gui.text import folder_title
-from freezeframe.gui.tracks.analysis import result_tracks
 from freezeframe.gui.tracks.card import card_frames, card_tracks
 from freezeframe.gui.tracks.recording import finding_track
 
@@ -77,25 +75,8 @@ def load_card(
     progress.give(opened)
     progress.report(0, 0, "explaining")
     progress.give(_explained(key, name, view))
-    known = load_analyses() if registry is None else registry
-    progress.give(
-        Part(remarks=[f"analysis {n} does not load: {why}" for n, why in known.broken.items()])
-    )
-    for number, analysis in enumerate(known.analyses.values()):
-        progress.report(number, len(known.analyses), f"analysis {analysis.id}")
-        try:
-            result = run_analysis(analysis, view)
-        except FreezeframeError as error:
-            progress.give(Part(remarks=[f"analysis {analysis.id}: {error}"]))
-            continue
-        progress.give(
-            Part(
-                tables=list(result_tables(result)),
-                tracks=list(result_tracks(key, name, result)),
-                analyses=[result],
-                remarks=[f"{analysis.id}: {note}" for note in result.notes],
-            )
-        )
+    for found in analysis_parts(key, name, view, registry, progress):
+        progress.give(found)
     return opened
 
 

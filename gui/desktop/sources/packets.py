@@ -8,13 +8,11 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
-import pandas as pd
 import pyarrow as pa
 
 from freezeframe.analyzers.contract import Evidence, Finding, Row
 from freezeframe.analyzers.iwarp.explain import BrokenRule, PacketFinding
-from freezeframe.analyzers.packets.names import connection_title, sides_of
+from freezeframe.analyzers.packets.names import sides_of
 from freezeframe.analyzers.packets.rates import Rates
 from freezeframe.analyzers.packets.reduced import Stretches
 from freezeframe.analyzers.packets.survey import SeenConnection, Survey, survey_packets
@@ -24,8 +22,6 @@ from freezeframe.capture.packets.source import packet_blocks
 from freezeframe.capture.time_text import format_ps
 from freezeframe.decoders.iwarp.iwarp import IWARP
 from freezeframe.decoders.iwarp.iwarp_code import IwarpState, decode_iwarp
-from freezeframe.decoders.iwarp.words import iwarp_texts
-from freezeframe.decoders.net.tcp import tcp_texts
 from freezeframe.decoders.net.tcp_code import connection_table, event_table
 from freezeframe.decoders.net.tcp_streams import TcpStreams
 from freezeframe.gui.desktop.evidence import AROUND_PS
@@ -33,10 +29,19 @@ from freezeframe.gui.desktop.progress import Progress
 from freezeframe.gui.desktop.sources.opened import Opened, Part, Table
 from freezeframe.gui.text import folder_title
 from freezeframe.gui.tracks.lanes import split_lanes
-from freezeframe.gui.tracks.packet_roles import OTHER, role_of
+from freezeframe.gui.tracks.packets import (
+    OPERATIONS,
+    RULES,
+    TCP,
+    WHAT,
+    end_track,
+    normal_text,
+    packet_frame,
+    rate_track,
+    said_of,
+)
 from freezeframe.gui.tracks.recording import finding_track
-from freezeframe.gui.tracks.slices import MOST_CLASSES, slices_of_rows
-from freezeframe.gui.tracks.tracks import Role, SeriesTrack, SliceTrack, Track
+from freezeframe.gui.tracks.tracks import Track
 
 MOST_ROWS = 2_000_000
 """Of all tables together: about half a gigabyte. What comes later is not in the tables and on the tracks."""
@@ -158,39 +163,7 @@ def _tables(rows: _Rows) -> Iterator[Table]:
             continue
         table = pa.concat_tables(parts, promote_options="permissive")
         parts.clear()
-        frame = _frame(table.sort_by("t_ps"))
-        texts = iwarp_texts if name.startswith("iwarp") else tcp_texts
-        yield Table(name, frame, _words(texts), doc=_DOCS[name])
-
-
-def _frame(table: pa.Table) -> pd.DataFrame:
-    """Return a table with whole numbers as they are, also in columns where some are not there."""
-    for at, each in enumerate(table.schema):
-        if pa.types.is_dictionary(each.type):  # of which a decoder may name a text twice
-            table = table.set_column(
-                at, each.name, table.column(at).cast(pa.string()).dictionary_encode()
-            )
-    frame: pd.DataFrame = table.unify_dictionaries().to_pandas(split_blocks=True)
-    for name in table.schema.names:
-        column = table.column(name)
-        if pa.types.is_integer(column.type) and column.null_count:
-            filled = column.fill_null(0).to_numpy()
-            frame[name] = pd.arrays.IntegerArray(filled.copy(), column.is_null().to_numpy().copy())
-    return frame
-
-
-def _words(texts: Callable[[Mapping[str, Any]], Any]) -> _Texts:
-    def words(row: Mapping[str, Any]) -> str:
-        return str(texts({name: _plain(value) for name, value in row.items()}).normal)
-
-    return words
-
-
-def _plain(value: Any) -> Any:
-    """Return a value of a frame as the decoder's own tables have it: None where it is not there."""
-    if value is None or value is pd.NA or (isinstance(value, float) and np.isnan(value)):
-        return None
-    return value.item() if isinstance(value, np.generic) else value
+        yield Table(name, packet_frame(table.sort_by("t_ps")), normal_text(name), doc=_DOCS[name])
 
 
 def _tracks(
@@ -204,95 +177,17 @@ def _tracks(
 ) -> Iterator[Made]:
     """Yield the tracks of a connection: operations, rules, TCP and throughput of each end."""
     before = "" if alone else f"#{connection.number} "
-    title = connection_title(connection)
-    for side, role in sides_of(connection):
-        for table, what in (
-            ("iwarp.operations", "operations"),
-            ("iwarp.events", "rules"),
-            ("tcp.events", "TCP"),
-        ):
-            if table not in tables:
-                continue
-            track = _slices(tables[table], connection.number, side)(
-                key=f"{key}/packets/{connection.number}/{side}/{what}",
-                name=f"{before}{role} {what}",
-                source=name,
-                note=f"{title}. {what} of the {role}.",
-            )
-            if track is not None:
-                for lane in split_lanes(track, _LANES):
+    for at, (side, role) in enumerate(sides_of(connection)):
+        for table in (each for each in (OPERATIONS, RULES, TCP) if each in tables):
+            frame = tables[table].frame
+            mine = (frame["connection"] == connection.number) & (frame["side"] == side)
+            rows = np.flatnonzero(mine.to_numpy()).astype(np.int64)
+            if len(rows):
+                said = said_of(key, name, connection, side, role, WHAT[table], before)
+                for lane in split_lanes(end_track(table, frame, rows, said), _LANES):
                     yield lane, table
-    for role_at, (side, role) in enumerate(sides_of(connection)):
-        series = rates.side(connection.number, side, "", "")
-        yield (
-            SeriesTrack(
-                key=f"{key}/packets/{connection.number}/{side}/rate",
-                name=f"{before}{role} rate",
-                source=name,
-                t_ps=series.t_ps[:-1],
-                value=series.value[:-1],
-                unit=series.unit,
-                scale=f"{name}/rate",
-                role="ab"[role_at],
-                end_ps=int(series.t_ps[-1]),
-                note=f"{title}. Payload of TCP that the {role} sent, each byte once.",
-            ),
-            None,
-        )
-
-
-def _slices(table: Table, connection: int, side: int) -> Callable[..., SliceTrack | None]:
-    """Return what makes the track of the rows of one side."""
-    frame = table.frame
-    mine = (frame["connection"].to_numpy() == connection) & (frame["side"].to_numpy() == side)
-    rows = np.flatnonzero(mine).astype(np.int64)
-
-    def make(**said: Any) -> SliceTrack | None:
-        if not len(rows):
-            return None
-        kinds = frame["error" if table.key == "iwarp.events" else "kind"].cat
-        names = tuple(map(str, kinds.categories))
-        # One class for a kind on all tracks of the table.
-        classes = names if len(names) <= MOST_CLASSES else (*names[: MOST_CLASSES - 1], "other")
-        colour = np.clip(kinds.codes.to_numpy(), 0, len(classes) - 1).astype(np.uint8)
-        roles = _roles(table.key, frame["kind"], kinds.codes.to_numpy(), names)
-        error = np.zeros(len(frame), np.bool_)
-        if table.key != "iwarp.operations":
-            error[rows] = frame["kind"].iloc[rows].isin(("error", "gap")).to_numpy()
-        return slices_of_rows(
-            SliceTrack,
-            frame["t_ps"].to_numpy(),
-            frame["t_end_ps"].to_numpy(),
-            rows,
-            columns={"colour": colour, "error": error},
-            classes=classes,
-            roles=roles if len(names) == len(classes) else (*roles[: MOST_CLASSES - 1], OTHER),
-            label=_label(table),
-            **said,
-        )
-
-    return make
-
-
-def _roles(
-    table: str, kinds: pd.Series[Any], codes: npt.NDArray[Any], names: Sequence[str]
-) -> tuple[Role, ...]:
-    """Return the role of each class of a table, by the kind of its first row; of one without rows that of its name."""
-    present, first = np.unique(codes, return_index=True)
-    kind_of = dict(enumerate(names))
-    kind_of |= {int(code): str(kinds.iloc[row]) for code, row in zip(present, first, strict=True)}
-    return tuple(role_of(table, kind_of[number]) for number in range(len(names)))
-
-
-def _label(table: Table) -> Callable[[int], str]:
-    text = table.text
-    if table.key == "tcp.events":  # whose words begin with the ends, which the track is of
-        kind, length = (
-            table.frame["kind"].astype(str).to_numpy(),
-            table.frame["length_B"].to_numpy(),
-        )
-        return lambda row: f"{kind[row]} {length[row]} B"
-    return lambda row: "" if text is None else text(table.row(row))
+        said = said_of(key, name, connection, side, role, "rate", before)
+        yield rate_track(rates.side(connection.number, side, "", ""), at, said), None
 
 
 def _finding(found: PacketFinding, tables: Mapping[str, Table]) -> Finding:
