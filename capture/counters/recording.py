@@ -123,7 +123,9 @@ class Recording:
         return self._journal.sync()
 
     def close(self) -> None:
-        """End the recording."""
+        """End the recording; ``lost`` says then what it could not say itself, for there was no room until its end."""
+        if self.lost:
+            self._append(samples=0)
         self._journal.close()
 
     def _append(self, *payloads: bytes | None, samples: int = 1) -> bool:

@@ -200,7 +200,7 @@ def arm_over(
             f"it was recording; that it froze in the {took_ms:.1f} ms up to the arm is not excluded"
         )
     unsure.append(note_armed(devices, over, generations, by=by, ledger=book))
-    return Armed(generations, found, tuple(filter(None, unsure)))
+    return Armed(generations, found, tuple(dict.fromkeys(filter(None, unsure))))
 
 
 def note_armed(

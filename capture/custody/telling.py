@@ -13,13 +13,14 @@ import shlex
 import shutil
 import signal
 import subprocess
+import threading
 import time
-import urllib.error
 import urllib.request
 from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass
 from email.message import EmailMessage
+from http.client import HTTPException
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
@@ -27,7 +28,8 @@ from urllib.parse import urlsplit
 from freezeframe.capture.errors import InputError
 
 _PROGRAM_S = 60.0
-_WEB_S = 10.0
+_WEB_S = 10.0  # without a byte
+_HOOK_S = 45.0  # for all tries
 _TRIES = 3
 _MOST_MAIL_B = 10 << 20
 _MAIL_PLACES = "/usr/sbin:/usr/lib"  # where sendmail stands without being in PATH
@@ -131,19 +133,30 @@ def end_with_all(child: subprocess.Popen[Any]) -> None:
 
 
 def _post(url: str, line: str) -> Iterator[str]:
+    """Post in a thread of its own: a server that answers a byte now and then is at no time without an answer."""
+    trouble = [f"no whole answer in {_HOOK_S:g} s"]
+    thread = threading.Thread(target=_posted, args=(url, line, trouble), daemon=True)
+    thread.start()
+    thread.join(_HOOK_S)
+    if trouble:
+        yield f"--webhook {url.partition('?')[0]}: not told in {_TRIES} tries: {trouble[-1]}"
+
+
+def _posted(url: str, line: str, trouble: list[str]) -> None:
+    """Post, again where that fails; empty ``trouble`` once it is done, else add to it."""
     request = urllib.request.Request(
         url, line.encode(), {"Content-Type": "application/json"}, method="POST"
     )
-    trouble = ""
     for left in reversed(range(_TRIES)):
         try:
             with urllib.request.urlopen(request, timeout=_WEB_S):
+                trouble.clear()
                 return
-        except (urllib.error.URLError, OSError, ValueError) as error:
-            trouble = str(getattr(error, "reason", error)) or type(error).__name__
+        except (OSError, ValueError, HTTPException) as error:
+            said = str(getattr(error, "reason", error)) or type(error).__name__
+            trouble.append(" ".join(said.split())[:200])
         if left:
             time.sleep(1.0)
-    yield f"--webhook {url.partition('?')[0]}: not told in {_TRIES} tries: {trouble}"
 
 
 def _mail(address: str, event: dict[str, Any], bundle: Path | None) -> Iterator[str]:

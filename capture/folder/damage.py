@@ -29,6 +29,8 @@ from freezeframe.capture.folder.records import RECORD_B
 
 _SEARCHED_B = 4096  # of a chunk, for the one bit of it that was flipped
 _READ_B = 1 << 20
+APPENDED = "was appended"
+"""Of bytes that are no part of what was recorded: nothing is lost by them."""
 
 
 class Damage(NamedTuple):
@@ -138,7 +140,7 @@ def file_damage(folder: Path, name: str, entry: Any) -> list[Damage]:
     except OSError as error:
         return [Damage(name, 0, stated_B, f"cannot be read: {error.strerror}")]
     if there_B > stated_B:
-        found.append(Damage(name, stated_B, there_B - stated_B, "was appended"))
+        found.append(Damage(name, stated_B, there_B - stated_B, APPENDED))
     if not found and digest.hexdigest() != entry["sha256"]:
         what = "altered" if there_B >= stated_B else "cut"
         found.append(Damage(name, 0, stated_B, what))

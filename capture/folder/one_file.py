@@ -86,6 +86,13 @@ def salvage_members(data: bytes) -> dict[str, bytes]:
     return {member.name: member.data for member in reversed([*_found(data)])}
 
 
+def altered_members(data: bytes) -> dict[str, int]:
+    """Return the members of an archive that no CRC-32 stated for them fits, with their bytes."""
+    found = [(member, zlib.crc32(member.data) == member.crc) for member in _found(data)]
+    whole = {member.name for member, right in found if right}
+    return {member.name: len(member.data) for member, _ in found if member.name not in whole}
+
+
 def is_ours(data: bytes) -> bool:
     """Return whether an archive was packed here, also where a bit of that mark is damaged."""
     dated = data[10:14] == struct.pack("<2H", 0, _DATE)

@@ -35,6 +35,7 @@ from freezeframe.capture.folder.manifest import (
 )
 from freezeframe.capture.folder.one_file import (
     SUFFIX,
+    altered_members,
     capture_in,
     first_difference,
     is_ours,
@@ -129,6 +130,14 @@ def _unpacked(path: Path) -> tuple[Path, list[Damage]]:
             file.parent.mkdir(parents=True, exist_ok=True)
             file.write_bytes(content)
     stands_for(place, path)
+    # What is beside the capture has no hashes; of it the archive's own sums tell.
+    damage += [
+        Damage(
+            member, 0, size_B, "altered since it was packed; it is beside the capture, not of it"
+        )
+        for member, size_B in altered_members(data).items()
+        if not member.startswith(lead)
+    ]
     return place, damage
 
 

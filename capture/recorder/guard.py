@@ -144,7 +144,7 @@ def guard(
         _refuse_traces(up, extras or Extras(), all_up=len(up) == len(ways))
         for way in up:
             _refuse_card_file(way, alone=len(urls) == 1, extras=extras or Extras())
-        untold = leases.take([d.identity.boot_nonce for way in up for d in way.devices], place)
+        leases.take([d.identity.boot_nonce for way in up for d in way.devices], place)
         try:
             place.mkdir(exist_ok=True)
         except OSError as error:
@@ -152,8 +152,6 @@ def guard(
         opened.enter_context(_alone(place))
         lines = GuardLog(place, log, keep_B=rule.log_bytes)
         opened.callback(lines.close)
-        if untold:
-            lines(untold)
         post = _Guard(
             urls, rule, place, on_capture, lines, wait_s, extras or Extras(), home, leases
         )
@@ -302,6 +300,7 @@ class _Guard:
         self._posts = [_Post(url, Accounts(directory, self._ledger, log)) for url in urls]
         self._to_note: list[tuple[_Post, Sequence[RecordingKey], Sequence[int], Path | None]] = []
         self._watching = False
+        self._untold = ""  # why other guards do not know of this one
         self._away_s = 0.0
         self._trouble = ""
         self._over_limit = False
@@ -329,6 +328,13 @@ class _Guard:
     def end(self) -> None:
         self._log_beside()
         if self._watching:
+            for post in self._posts:
+                if post.frozen and not self._known(post.keys):
+                    key, url = post.keys[0], post.url.partition("?")[0]
+                    self._log(
+                        f"{url}: generation {key.generation} of boot {key.nonce:#010x} is frozen, and not kept here: "
+                        "pull it, or start the guard again"
+                    )
             self._log(f"watching ends; {self.pulled} pulled")
         for post in self._posts:
             post.close()
@@ -383,8 +389,10 @@ class _Guard:
             _refuse_traces(up, self.extras, all_up=len(up) == len(self._posts))
         post.known = True
         nonces = [d.identity.boot_nonce for each in self._posts for d in each.devices]
-        if trouble := self._leases.take(nonces, self._directory):
+        trouble = self._leases.take(nonces, self._directory)
+        if trouble and trouble != self._untold:
             self._log(trouble)
+        self._untold = trouble
         self._log(line)
 
     def _answers(self, post: _Post) -> bool:

@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from freezeframe.gui.cli.completing import targets
-from freezeframe.gui.cli.options import JsonOption, LogOption, argument, option
+from freezeframe.gui.cli.options import JsonOption, LogOption, SalvageOption, argument, option
 
 RegTarget = Annotated[
     str,
@@ -36,6 +36,7 @@ def run(
     *,
     device: DeviceOption = None,
     act: ActOption = False,
+    salvage: SalvageOption = False,
     json: JsonOption = False,
     log_accesses: LogOption = None,
 ) -> None:
@@ -54,4 +55,4 @@ def run(
     """
     from freezeframe.gui.cli.work.reg import show_registers
 
-    show_registers(target, names or (), device, log_accesses, act=act, json=json)
+    show_registers(target, names or (), device, log_accesses, act=act, salvage=salvage, json=json)

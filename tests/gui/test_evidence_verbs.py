@@ -233,3 +233,45 @@ def test_salvage_says_what_is_damaged_on_standard_error_and_once_in_the_answer(
     done = run_inside("explain", str(folder), "--salvage")
     assert done.err.count("raw/A.tx_deq.rec: chunk 0") == 1
     assert " ".join(done.out.split()).count("damaged since it was pulled: raw/A.tx_deq.rec") == 1
+
+
+def test_what_lies_beside_the_capture_in_one_file_is_verified_too(
+    whole: Path, tmp_path: Path
+) -> None:
+    place = tmp_path / "fault.ff.zip"
+    assert run_inside("bundle", str(whole), "-o", str(place)).code == 0
+    data = bytearray(place.read_bytes())
+    at = data.index(b"<html")
+    data[at + 1] ^= 1
+    place.write_bytes(data)
+    done = run_inside("verify", str(place))
+    assert done.code == 1
+    assert "report.html: bytes 0.." in done.out
+    assert "altered since it was packed; it is beside the capture, not of it" in done.out
+    assert "; 0 B of" in done.out
+    # The evidence is whole, and is read.
+    assert run_inside("reg", str(place), "ctl.state", "--device", "A").code == 0
+
+
+def test_of_bytes_that_were_appended_nothing_is_said_to_be_lost(
+    whole: Path, tmp_path: Path
+) -> None:
+    shutil.copytree(whole, tmp_path / "longer.ff")
+    with (tmp_path / "longer.ff/raw/A.tx_enq.rec").open("ab") as file:
+        file.write(b"x" * 900)
+    done = run_inside("verify", str(tmp_path / "longer.ff"))
+    assert (done.code, "was appended" in done.out) == (1, True)
+    assert "; 0 B of" in done.out
+
+
+def test_registers_of_a_damaged_capture_are_salvaged(whole: Path, tmp_path: Path) -> None:
+    shutil.copytree(whole, tmp_path / "bad.ff")
+    file = tmp_path / "bad.ff/raw/A.tx_enq.rec"
+    file.write_bytes(file.read_bytes()[:-9])
+    name = str(tmp_path / "bad.ff")
+    assert run_inside("reg", name, "ctl.state").code == 2
+    done = run_inside("reg", name, "ctl.state", "--device", "A", "--salvage")
+    assert (done.code, done.err.count("left out: raw/A.tx_enq.rec")) == (0, 1)
+    assert "ctl.state" in done.out
+    done = run_inside("reg", "etherbone://127.0.0.1:1", "--salvage")
+    assert (done.code, "is no capture, so there is nothing to salvage" in done.err) == (2, True)

@@ -430,3 +430,11 @@ def test_the_verb_serves_until_it_is_interrupted(tmp_path: Path) -> None:
     )
     aer = (("error", "BadTLP"), ("severity", "correctable"), ("source", "rdma:mlx5_0/1"))
     assert found["freezeframe_pcie_aer_errors_total", aer] == 7
+
+
+def test_what_is_kept_of_a_recording_needs_one() -> None:
+    done = run_inside("serve", "netdev:lo", "--record-keep", "2GB")
+    assert (done.code, done.out) == (2, "")
+    assert done.err == (
+        "freezeframe: --record-keep: is of a recording; name it: --record NAME.ffrec\n"
+    )

@@ -14,6 +14,7 @@ from freezeframe.capture.folder.samples import SampleFolder
 from freezeframe.capture.registers.access import Recorder
 from freezeframe.capture.registers.register_map import RegisterMap, elements, label
 from freezeframe.gui.cli.output import emit_json, table
+from freezeframe.gui.cli.reading import salvaged
 from freezeframe.gui.cli.work.session import open_recorders
 from freezeframe.gui.text import printable
 
@@ -41,6 +42,7 @@ def show_registers(
     log: Path | None,
     *,
     act: bool,
+    salvage: bool,
     json: bool,
 ) -> None:
     """Print registers, and what became of those that were written.
@@ -50,8 +52,10 @@ def show_registers(
     """
     path = Path(target.removeprefix("file:"))
     if path.exists():
-        _show_capture(path, asked, device, json=json)
+        _show_capture(path, salvaged(path, salvage), asked, device, json=json)
         return
+    if salvage:
+        raise InputError(f"{target}: is no capture, so there is nothing to salvage")
     with open_recorders(target, log) as devices:
         chosen = [one for one in devices if device in (None, one.name)]
         _check_device(target, device, [one.name for one in devices])
@@ -92,8 +96,10 @@ def _read_alone(device: Recorder, place: _Place) -> int | None:
         return None
 
 
-def _show_capture(path: Path, asked: Sequence[str], device: str | None, *, json: bool) -> None:
-    folder = open_capture(path)
+def _show_capture(
+    path: Path, whole: Path, asked: Sequence[str], device: str | None, *, json: bool
+) -> None:
+    folder = open_capture(whole)
     if isinstance(folder, SampleFolder):
         raise InputError(f"{path}: holds samples of a logic analyzer, and no registers")
     if any("=" in text for text in asked):

@@ -13,7 +13,9 @@ from types import FrameType
 from freezeframe.capture.counters.contract import Sample
 from freezeframe.capture.counters.reader import SourceReader
 from freezeframe.capture.counters.recording import Recording
+from freezeframe.capture.errors import InputError
 from freezeframe.capture.listen import listen_address
+from freezeframe.gui.cli.output import count_text
 from freezeframe.gui.cli.work.sources import check_period, opened_readers
 from freezeframe.gui.metrics.http import MetricsServer, read_token
 from freezeframe.gui.places import refuse_evidence
@@ -35,6 +37,8 @@ def serve(
         InputError: an argument that cannot be used, or the address is taken.
         TargetError: a card cannot be reached.
     """
+    if record_keep_B is not None and record is None:
+        raise InputError("--record-keep: is of a recording; name it: --record NAME.ffrec")
     host, port = listen_address(listen, name="--listen", hint="for instance 127.0.0.1:9464")
     check_period(every_s)
     token = None if token_file is None else read_token(token_file)
@@ -99,6 +103,14 @@ def _recorded(
         thread.join()
         if recording is not None:
             recording.close()
+            if recording.lost:
+                more = (
+                    f"{count_text(recording.lost)} samples more were lost than the recording says"
+                )
+                print(
+                    f"freezeframe: {printable(recording.path)}: {more}, for there was no room until its end",
+                    file=sys.stderr,
+                )
 
 
 def _record(

@@ -8,7 +8,7 @@ from typing import Any
 
 from freezeframe.capture.count_text import plural
 from freezeframe.capture.errors import CaptureFormatError, InputError
-from freezeframe.capture.folder.damage import lines_of
+from freezeframe.capture.folder.damage import APPENDED, lines_of
 from freezeframe.capture.folder.manifest import MANIFEST, MANIFEST_COPY
 from freezeframe.capture.folder.one_file import SUFFIX
 from freezeframe.capture.folder.salvage import examine_any
@@ -123,7 +123,11 @@ def _text(one: dict[str, Any]) -> str:
         return f"{name}: whole: {sizes}"
     head = f"{name}: damaged in {plural(len(damage), 'place')}"
     if one["readable"] and not Path(one["path"]).name.endswith(RECORDING):
-        lost_B = sum(each["bytes"] for each in damage if each["file"].startswith("raw/"))
+        lost_B = sum(
+            each["bytes"]
+            for each in damage
+            if each["file"].startswith("raw/") and each["what"] != APPENDED
+        )
         head += f"; {count_text(lost_B)} B of {count_text(one['bytes'])} B are lost, --salvage reads the rest"
     lines = one.get("lines") or [each["text"] for each in damage]
     return "\n".join([head, *(f"  {printable(line)}" for line in lines)])

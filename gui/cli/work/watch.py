@@ -48,6 +48,8 @@ def watch(options: WatchOptions) -> None:
     """
     check_period(options.every)
     alarms = [parse_alarm(text) for text in options.alarm]
+    if options.record_keep is not None and options.record is None:
+        raise InputError("--record-keep: is of a recording; name it: --record NAME.ffrec")
     if not options.into.is_dir():
         raise InputError(f"{options.into}: is not a folder")
     if options.serve is not None:
@@ -105,7 +107,8 @@ def _serve(options: WatchOptions, port: int) -> None:
 
 def _end(recording: Recording) -> None:
     recording.close()
-    print(f"{printable(recording.path)}: {plural(recording.samples, 'sample')}")
+    more = f"; {recording.lost} more were lost, for there was no room" if recording.lost else ""
+    print(f"{printable(recording.path)}: {plural(recording.samples, 'sample')}{more}")
 
 
 def _arguments_of_a_page() -> list[str]:

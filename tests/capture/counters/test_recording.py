@@ -129,6 +129,22 @@ def test_a_full_disk_is_waited_for_and_what_was_lost_is_said(tmp_path: Path) -> 
     )
 
 
+def test_what_was_lost_up_to_the_end_is_recorded_where_there_is_room_again_and_else_counted(
+    tmp_path: Path,
+) -> None:
+    for full_at_end, told, left in ((False, 2, 0), (True, 0, 2)):
+        disk, path = Full(), tmp_path / f"{left}.ffrec"
+        recording = Recording(path, disk=disk)
+        for number in range(4):
+            disk.full = number in (2, 3)
+            recording.add("s", COUNTERS, Sample(number, {"a": number}))
+        disk.full = full_at_end
+        recording.close()
+        read = Recorded(path)
+        assert [row["value"] for row in rows(read)] == [0, 1]
+        assert (read.lost, recording.lost) == (told, left)
+
+
 def test_a_damaged_sample_is_left_out_and_said(tmp_path: Path) -> None:
     read = recorded(tmp_path / "run.ffrec", [("s", Sample(n, {"a": 100 + n})) for n in range(3)])
     (path,) = segments(tmp_path / "run.ffrec")

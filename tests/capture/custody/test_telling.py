@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import socket
 import threading
 import time
 from http.server import BaseHTTPRequestHandler, HTTPServer
@@ -123,3 +124,46 @@ def test_a_script_without_its_first_line_is_told_what_is_missing(tmp_path: Path)
     program.chmod(0o755)
     (line,) = tellers([str(program)], [], []).tell(EVENT)
     assert line == f"--exec {program}: Exec format error; a script begins with #!"
+
+
+def test_a_web_hook_that_answers_a_byte_now_and_then_is_left_at_the_limit(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(telling, "_HOOK_S", 0.5)
+    ended = threading.Event()
+    with socket.create_server(("127.0.0.1", 0)) as server:
+
+        def answer() -> None:
+            peer, _ = server.accept()
+            with peer:
+                for byte in b"HTTP/1.1 200 OK\r\nX: " + b"x" * 1000:
+                    if ended.wait(0.05):
+                        return
+                    peer.send(bytes([byte]))
+
+        thread = threading.Thread(target=answer)
+        thread.start()
+        url = f"http://127.0.0.1:{server.getsockname()[1]}/x"
+        (line,) = tellers([], [url], []).tell(EVENT)
+        ended.set()
+        thread.join()
+    assert line == f"--webhook {url}: not told in 3 tries: no whole answer in 0.5 s"
+
+
+def test_a_web_hook_that_speaks_no_http_is_a_line(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(telling, "_TRIES", 1)
+    with socket.create_server(("127.0.0.1", 0)) as server:
+
+        def answer() -> None:
+            peer, _ = server.accept()
+            with peer:
+                peer.recv(65536)
+                peer.sendall(b"220 mail.example.org ESMTP\r\n")
+
+        thread = threading.Thread(target=answer)
+        thread.start()
+        url = f"http://127.0.0.1:{server.getsockname()[1]}/x"
+        (line,) = tellers([], [url], []).tell(EVENT)
+        thread.join()
+    assert line.startswith(f"--webhook {url}: not told in 1 tries: ")
+    assert "\n" not in line and "\r" not in line

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from freezeframe.capture.custody.guard_log import read_log
-from freezeframe.capture.errors import InputError, TargetError, TargetTimeout
+from freezeframe.capture.errors import InputError, NoRoomError, TargetError, TargetTimeout
 from freezeframe.capture.folder import CaptureFolder
 from freezeframe.capture.recorder import guard as guard_module
 from freezeframe.capture.recorder.case import pull_case
@@ -464,3 +464,23 @@ def test_a_trace_of_a_card_that_is_not_there_is_refused_before_the_first_freeze(
 
     with pytest.raises(InputError, match="no device 'Z'"):
         guard("card:", 50, tmp_path / "caught", stop=stop, poll_s=0, extras=extras)
+
+
+def test_a_guard_that_ends_says_what_is_frozen_and_not_kept(
+    card: Card, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def no_room(*_: object, **__: object) -> PullReport:
+        raise NoRoomError("no space left")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(guard_module, "pull_case", no_room)
+        looks = iter(range(3))
+        guard("card:", 50, tmp_path, stop=lambda: next(looks, None) is None, poll_s=0)
+    lines = logged(tmp_path).splitlines()
+    assert lines[-1] == "watching ends; 0 pulled"
+    assert lines[-2] == (
+        f"card:: generation 1 of boot 0x{NONCE} is frozen, and not kept here: "
+        "pull it, or start the guard again"
+    )
+    run(card, tmp_path, 1)
+    assert logged(tmp_path).count("is frozen, and not kept here") == 1
