@@ -11,7 +11,12 @@ from freezeframe.capture.errors import InputError
 # Unit, picoseconds, and the digits after the point.
 _UNITS = (("s", 10**12, 12), ("ms", 10**9, 9), ("µs", 10**6, 6), ("ns", 10**3, 3), ("ps", 1, 0))
 
-UNITS_PS = {"us": 10**6, **{unit: ps for unit, ps, _ in _UNITS}}
+UNITS_PS = {
+    "h": 3600 * 10**12,
+    "min": 60 * 10**12,
+    "us": 10**6,
+    **{unit: ps for unit, ps, _ in _UNITS},
+}
 """Picoseconds of each unit that people write."""
 
 
@@ -28,6 +33,23 @@ def format_ps(t_ps: int, like_ps: int = 0) -> str:
     whole, rest = divmod(abs(t_ps), scale)
     decimals = "." + f"{rest:0{digits}d}".rstrip("0") if rest else ""
     return f"{'-' if t_ps < 0 else ''}{whole:,}{decimals} {unit}"
+
+
+def format_lasted(t_ps: int, unc_ps: int) -> str:
+    """Return a long time to the digit that is known, ``1 h 00 min 07.3 s ± 0.4 s``; hours where there are any.
+
+    Args:
+        t_ps: picoseconds from 0 on. unc_ps: by how much it may be off; it is rounded up to its first digit.
+    """
+    digits = max(0, 13 - len(str(max(1, unc_ps))))  # of a second
+    step_ps = 10 ** (12 - digits)
+    seconds, rest = divmod((t_ps + step_ps // 2) // step_ps, 10**digits)
+    decimals = f".{rest:0{digits}d}" if digits else ""
+    hours, minutes = divmod(seconds // 60, 60)
+    shown = f"{minutes:02d} min {seconds % 60:02d}{decimals} s"
+    shown = f"{hours:,} h {shown}" if hours else shown.removeprefix("0")
+    off = -(-max(1, unc_ps) // step_ps)
+    return f"{shown} ± {off // 10**digits}{f'.{off % 10**digits:0{digits}d}' if digits else ''} s"
 
 
 def times_like(like_ps: int) -> Callable[[int], str]:
@@ -68,16 +90,16 @@ def parse_span(text: str) -> tuple[int, int | None]:
 
 
 def parse_time(where: str, text: str) -> int:
-    """Return a time in picoseconds from ``1.5ms`` or ``0``; ``where`` is how a message begins.
+    """Return a time in picoseconds from ``1.5ms``, ``2h`` or ``0``; ``where`` is how a message begins.
 
     Raises:
         InputError: it is no time with a unit, or no whole number of picoseconds.
     """
     if re.fullmatch(r"\s*0+(?:\.0+)?\s*", text):
         return 0
-    match = re.fullmatch(r"\s*(\d{1,18}(?:\.\d{1,18})?)\s*(s|ms|us|µs|ns|ps)\s*", text)
+    match = re.fullmatch(r"\s*(\d{1,18}(?:\.\d{1,18})?)\s*(h|min|s|ms|us|µs|ns|ps)\s*", text)
     if not match:
-        raise InputError(f"{where}: {text!r} is not a time with s, ms, us, ns or ps")
+        raise InputError(f"{where}: {text!r} is not a time with h, min, s, ms, us, ns or ps")
     time_ps = Fraction(match[1]) * UNITS_PS[match[2]]
     if time_ps.denominator != 1:
         raise InputError(f"{where}: {text!r} is not a whole number of picoseconds")

@@ -10,6 +10,9 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+import numpy as np
+import numpy.typing as npt
+
 CROSSING_CYCLES = 3
 """A signal is seen this many edges after the last edge before it changed: 2 to 3 cycles later (two flip-flops)."""
 
@@ -44,6 +47,17 @@ class Clock:
     def cycle_at(self, t_ps: int) -> int:
         """Return the cycle that runs at ``t_ps``: the last whose edge is not after it (negative before edge 0)."""
         return (t_ps * 1000 + 999 - self.phase_fs) // self.period_fs
+
+    def edges_ps(self, first: int, cycles: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
+        """Return ``(n,)`` int64, as `edge_ps` of ``first + cycles``, which span 2 h at most."""
+        whole, part = divmod(self.phase_fs + first * self.period_fs, 1000)
+        return whole + (part + cycles * self.period_fs) // 1000
+
+    def cycles_at(self, times_ps: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
+        """Return ``(n,)`` int64, as `cycle_at`, of times that span 2 h at most."""
+        first_ps = int(times_ps[0])
+        whole, part = divmod(first_ps * 1000 + 999 - self.phase_fs, self.period_fs)
+        return whole + (part + (times_ps - first_ps) * 1000) // self.period_fs
 
     def crossed(self, t_ps: int) -> int:
         """Return the cycle in which a change made at ``t_ps`` in another domain is seen here."""

@@ -9,15 +9,25 @@ Source: docs/formats.md section 2, rules 1 to 7, above all 6.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from copy import copy
 from dataclasses import dataclass
 from heapq import heappop, heappush
+from itertools import pairwise
+
+import numpy as np
+import numpy.typing as npt
 
 from freezeframe.capture.registers.layouts import LOSS_LOST_MASK, Kind
 from freezeframe.emulator.memory import TIME, Memory
 from freezeframe.emulator.recorder import ALL_KINDS, mark_data
 
 _Offered = tuple[int, int, int, int, int]  # cycle, source, order of offering, kind, data
+_Records = list[tuple[int, int, int]]  # dt, kind, data
+
+Cycles = Callable[[npt.NDArray[np.int64]], npt.NDArray[np.int64]]
+
+_REST_CYCLES = 64  # between two events, beside a full FIFO: the log has come to rest
 
 
 @dataclass(slots=True)
@@ -105,6 +115,78 @@ class EventLog:
             return
         self._serial += 1
         heappush(self._pending, (cycle, source, self._serial, kind, data))
+
+    def offer_often(
+        self, cycles: Cycles, times: int, source: int, kind: int, data: Sequence[int]
+    ) -> bool:
+        """Offer the same events again and again: one of each of ``data`` in each of ``times`` cycles to come.
+
+        Nothing else may be offered before the last of them; that one waits to be committed, the others are.
+
+        Args:
+            cycles: returns ``(n,)`` int64, the cycles of the numbers (from 0 on) that it is given.
+        Returns:
+            Whether it is done. If not, nothing is: when the log has to be worked through event by event, as with a
+            cause, with events that no LOSS has told of yet, or none of the log's time to come to rest between them.
+        """
+        state = self._state
+        if not self.armed or state.shut is not None:
+            return True  # not recorded
+        first = cycles(np.arange(min(3, times))).tolist()
+        rest = state.places + _REST_CYCLES
+        if len(first) < 3 or min(b - a for a, b in pairwise(first)) < rest or state.at >= first[0]:
+            return False
+        if state.cause_cycle is not None:
+            return False
+        if any(event[0] >= first[0] for event in self._pending):
+            return False
+        ahead, pending = copy(state), list(self._pending)
+        before: _Records = []
+        self._run(ahead, pending, first[0] - 1, before)
+        if ahead.lost != state.lost or ahead.due or not _at_rest(ahead):
+            return False  # when a loss is told of must not depend on who looks
+        again: _Records = []
+        for cycle, until, records in ((first[0], first[1], before), (first[1], first[2], again)):
+            offered = ahead.offered
+            for value in data:
+                self._serial += 1
+                heappush(pending, (cycle, source, self._serial, kind, value))
+            self._run(ahead, pending, until - 1, records)
+        if ahead.lost != state.lost or not _at_rest(ahead):
+            return False
+        if before:
+            self.memory.put(before)
+        if again:
+            self.memory.put(again)
+        offered = ahead.offered - offered
+        self._put_again(again, first[1], cycles, times)
+        last = int(cycles(np.array([times - 1]))[0])
+        second_last = int(cycles(np.array([times - 2]))[0])
+        ahead.offered += offered * (times - 3)
+        if ahead.previous is not None and again:
+            ahead.previous += second_last - first[1]
+        ahead.at = last - 1
+        self._state, self._pending = ahead, pending
+        for value in data:
+            self.offer(last, source, kind, value)
+        return True
+
+    def _put_again(self, records: _Records, cycle: int, cycles: Cycles, times: int) -> None:
+        """Store once more what the second of many events, that of ``cycle``, made, for all from the third to the last
+        but one.
+        """
+        size, repeats = len(records), times - 3
+        if not size or not repeats:
+            return
+        seen = min(repeats, -(-self.memory.depth // size))
+        at = cycles(np.arange(times - 1 - seen, times - 1))
+        data = np.tile(np.array([r[2] for r in records], dtype=np.uint64), (seen, 1))
+        for column, (_, made, value) in enumerate(records):
+            if made == TIME:
+                data[:, column] = (at + (value - cycle)).astype(np.uint64)
+        meta = np.tile(np.array([made | dt << 4 for dt, made, _ in records], dtype=np.uint8), seen)
+        kept = min(seen * size, self.memory.depth)
+        self.memory.put_last(meta[-kept:], data.reshape(-1)[-kept:], repeats * size)
 
     def cause(self, cycle: int, causes: int) -> None:
         """Note causes of ``cycle``, as `Recorder.cause` does.
@@ -251,6 +333,11 @@ class EventLog:
         s.end = cycle + 1
         if records is not None:
             records.extend(closing)
+
+
+def _at_rest(s: _State) -> bool:
+    """Return whether the next event will be recorded as if none had been for ever: FIFO empty, TIME written."""
+    return not s.level and not s.due and (s.timed or s.previous is None)
 
 
 def _only_drain(s: _State, until: int | None) -> None:

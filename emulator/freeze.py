@@ -134,6 +134,12 @@ class FreezeControl:
             if closing is not None and closing <= t_ps
         )
 
+    @property
+    def at_rest(self) -> bool:
+        """Whether no cause has come since the arm, or all is frozen."""
+        armed = self.state == State.ARMED and self._latched == [None, None]
+        return armed or self.state in (State.IDLE, State.FROZEN)
+
     def armed_cycle(self, domain: Domain) -> int:
         """Return the cycle of the last arm: what comes after it is recorded."""
         return self._armed[domain]

@@ -27,6 +27,7 @@ from freezeframe.capture.registers.layouts import (
 )
 from freezeframe.decoders.trace.encode import credit_crc_ok, credit_parity_ok
 from freezeframe.emulator.bank import Values
+from freezeframe.emulator.beat import Beat
 from freezeframe.emulator.clocks import Clock
 from freezeframe.emulator.credit import Flows
 from freezeframe.emulator.credit_copies import TAKEN, CreditCopies
@@ -60,6 +61,8 @@ class RxLink(Stage):
         self._sender = sender  # of the same card: credits that arrive are its own
         self._copies = copies
         self._free_cycle = 0  # earliest cycle of the next word
+        self.beat: Beat | None = None  # of clock corrections, where there are any
+        self._corrected = LinkCode.IDLE_INSERTED
 
     def wait(self, words: int) -> None:
         """Return that any words may be sent: this link has no credits but those of the flows."""
@@ -105,17 +108,34 @@ class RxLink(Stage):
         if link.period_fs == far.period_fs or not self.faults.corrects_clock():
             return
         every = max(1, far.period_fs // abs(link.period_fs - far.period_fs))
-        inserted = link.period_fs < far.period_fs  # we read faster than the other end writes
-        code = LinkCode.IDLE_INSERTED if inserted else LinkCode.IDLE_REMOVED
-        cycle = link.cycle_at(self.time.now_ps)
+        if link.period_fs > far.period_fs:  # else we read faster than the other end writes
+            self._corrected = LinkCode.IDLE_REMOVED
+        self.beat = beat = Beat(env, link, every, link.cycle_at(self.time.now_ps) + every)
         while True:
-            cycle += every
-            yield env.timeout(max(0, link.edge_ps(cycle) - self.time.now_ps))
+            yield from beat.come()
             while link.cycle_at(self.time.now_ps) < self._free_cycle:
                 yield env.timeout(link.edge_ps(self._free_cycle) - self.time.now_ps)
-            self.counts["idles_inserted" if inserted else "idles_removed"] += 1
+            if not self.faults.corrects_clock():
+                return
+            self._count_corrections(1)
             for lane in range(self._lanes.count):
-                self._lanes.report(code, lane)
+                self._lanes.report(self._corrected, lane)
+            beat.cycle += every
+
+    def skip(self, corrections: int) -> None:
+        """Have made so many corrections while nothing comes in; where they cannot be made at once, none of them."""
+        if corrections <= 0 or self.beat is None or self.beat.cycle < self._free_cycle:
+            return
+        lanes = range(self._lanes.count)
+        if self.events.link_events(
+            Kind.LINK, EventSource.RX_LINK, self._corrected, lanes, self.beat, corrections
+        ):
+            self.beat.skip(corrections)
+            self._count_corrections(corrections)
+
+    def _count_corrections(self, corrections: int) -> None:
+        inserted = self._corrected == LinkCode.IDLE_INSERTED
+        self.counts["idles_inserted" if inserted else "idles_removed"] += corrections
 
     def _slot(self, first_ps: int, words: int) -> int:
         waits = self.profile.link_sync_fill_halves + self._lanes.deskew_cycles

@@ -11,21 +11,24 @@ import secrets
 from collections.abc import Sequence
 from pathlib import Path
 
-import simpy
-
 from freezeframe.capture.errors import InputError
+from freezeframe.capture.time_text import format_ps
+from freezeframe.emulator.beat import Calendar
 from freezeframe.emulator.clocks import Clock, Clocks
 from freezeframe.emulator.crossbar import Crossbar
 from freezeframe.emulator.faults.registry import make_fault
 from freezeframe.emulator.host_trace import HostLog
+from freezeframe.emulator.idle import skip_idle
 from freezeframe.emulator.nic import Identity, Nic
 from freezeframe.emulator.profile import Profile
-from freezeframe.emulator.traffic import LOADS, make_plan
+from freezeframe.emulator.traffic import make_plan, mean_gap_ps
 from freezeframe.emulator.truth import Stop, Truth
 from freezeframe.emulator.workloads import workload_plan
 
 _POWER_UP_PS = 10_000_000  # by then every domain has left its reset
 _RESET_SPREAD_FS = 5_000_000_000  # domains leave reset within 5 us of each other
+_LONG_MESSAGES, _SHORT_GAP_PS = 1_000_000, 5_000_000  # above that a run takes many minutes
+_PAUSE_PS = 100_000  # to the next event, after a beat: it is worth to look whether nothing moves
 
 
 class Pair:
@@ -53,7 +56,7 @@ class Pair:
             seed: decides clocks, traffic, and the fault's time and place.
             truth_path: where the injections are written; None writes nothing.
             nonce: boot nonce of A (B has the next); None draws one, as a power-up does.
-            load: one of `freezeframe.emulator.traffic.LOADS` for both hosts; None: by the seed.
+            load: of both hosts, as `freezeframe.emulator.traffic.mean_gap_ps` takes it; None: by the seed.
             workload: one of `freezeframe.emulator.workloads.WORKLOADS`, in place of traffic by the seed.
             host_logs: take down what either host does.
             through: profile of the switch between the cards (`freezeframe.emulator.crossbar`); None: a cable.
@@ -62,8 +65,8 @@ class Pair:
             InputError: unknown fault, load or workload, a fault of a switch without one, a switch that does not fit, or
                 the truth file cannot be written.
         """
-        if load is not None and load not in LOADS:
-            raise InputError(f"load {load!r} does not exist; there are {', '.join(LOADS)}")
+        if load is not None:
+            mean_gap_ps(load)  # refuses what is none
         if workload is not None and (load is not None or fault != "none"):
             raise InputError(
                 f"workload {workload!r}: a workload is there to measure; it has no load and no fault"
@@ -79,11 +82,13 @@ class Pair:
                 "through=switch-pair in a URL)"
             )
         self.truth = Truth(self.fault.name, seed, profile.name, truth_path)
-        self.env = simpy.Environment(initial_time=_POWER_UP_PS)
+        self.env = Calendar(initial_time=_POWER_UP_PS)
         draw = random.Random(f"{seed}/clocks")
         if nonce is None:
             nonce = secrets.randbits(32)
         self.runs = 0
+        self.skips_idle = True  # False simulates each event, with the same outcome
+        self._busy_ps = 0  # until then nothing more can be skipped
         self.loopback = False  # every card hears its own link
         self.apart = apart
         self.host_logs = tuple(host_logs) or (HostLog(), HostLog())
@@ -124,10 +129,45 @@ class Pair:
         """Every card is held and its recorder frozen: nothing but time and counter snapshots moves."""
         return self.frozen and all(nic.time.held for nic in self.nics)
 
+    def remarks(self) -> list[str]:
+        """Return what makes a run long that could be short, a sentence each."""
+        made = [
+            f"{fault.name}: {fault.in_idle}, so idle stretches are simulated from its begin on"
+            for fault in self.fault.each
+            if fault.in_idle
+        ]
+        wait_ps = max((fault.after_ps or 0 for fault in self.fault.each), default=0)
+        gap_ps = min(nic.host.sending.gap_ps for nic in self.nics)
+        if wait_ps > _LONG_MESSAGES * max(gap_ps, _SHORT_GAP_PS):
+            often = f"every {format_ps(gap_ps)}" if gap_ps else "back to back"
+            made.append(
+                f"fault {self.fault.name} begins after {format_ps(wait_ps)}: idle stretches are skipped, messages are "
+                f"not, and one is posted {often}; --load 100ms is a load for long runs"
+            )
+        return made
+
     def advance(self, ps: int) -> None:
         """Let ``ps`` picoseconds pass."""
         if ps > 0:
-            self.env.run(until=self.env.now + ps)
+            env, end_ps = self.env, int(self.env.now) + ps
+            while (next_ps := env.peek()) < end_ps:
+                if env.beaten and next_ps - env.now >= _PAUSE_PS:
+                    self._skip_idle(end_ps)
+                env.step()
+            env.run(until=end_ps)
+
+    def advance_some(self, ps: int, events: int) -> None:
+        """Let ``ps`` picoseconds pass, or less: until so many events have happened, or all stands still."""
+        env, end_ps = self.env, int(self.env.now) + ps
+        for _ in range(events):
+            if (next_ps := env.peek()) >= end_ps:
+                env.run(until=end_ps)
+                return
+            if env.beaten and next_ps - env.now >= _PAUSE_PS:
+                self._skip_idle(end_ps)
+            env.step()
+            if self.stands_still:
+                return
 
     def run_until_frozen(self, limit_ps: int) -> bool:
         """Run until every card is frozen, at most ``limit_ps`` more; return whether they are."""
@@ -142,16 +182,25 @@ class Pair:
         return self._run(limit_ps, until_evident=True)
 
     def _run(self, limit_ps: int, until_evident: bool) -> bool:
-        env, end_ps = self.env, self.env.now + limit_ps
-        while not self.frozen and env.peek() <= end_ps:
+        env, end_ps = self.env, int(self.env.now) + limit_ps
+        while not self.frozen and (next_ps := env.peek()) <= end_ps:
             evident_ps = self.fault.evident_ps if until_evident else None
-            if evident_ps is not None and env.peek() > evident_ps:
+            if evident_ps is not None and next_ps > evident_ps:
                 self.advance(max(0, evident_ps - self.now_ps))
                 return True
+            if env.beaten and next_ps - env.now >= _PAUSE_PS:
+                self._skip_idle(end_ps if evident_ps is None else min(end_ps, evident_ps))
             env.step()
         if not self.frozen:
-            self.advance(int(end_ps - env.now))
+            self.advance(end_ps - int(env.now))
         return self.frozen
+
+    def _skip_idle(self, until_ps: int) -> None:
+        """Skip what comes before the next event in which anything moves, and before ``until_ps``."""
+        env = self.env
+        env.beaten = False
+        if self.skips_idle and env.now >= self._busy_ps:
+            self._busy_ps = skip_idle(env, self.nics, until_ps)
 
     def released(self) -> None:
         """A frozen card has been armed again. When none is frozen any more, a pair that was held starts again.

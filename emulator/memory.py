@@ -26,11 +26,14 @@ _LIST_RECORDS = 256
 class Memory:
     """The records themselves: a ring of ``depth`` slots of 9 bytes. An arm clears its pointer, not its contents."""
 
+    sound = True
+    """Whether it stores what it is given, so that many records at once are the same as one after the other."""
+
     def __init__(self, depth: int) -> None:
         self.depth = depth
         self.stored = 0
         self._bytes = np.zeros((depth, 9), dtype=np.uint8)
-        self._kept: deque[_Run | list[tuple[int, int, int]]] = deque()
+        self._kept: deque[_Kept] = deque()
         self._kept_records = 0
 
     @property
@@ -61,6 +64,12 @@ class Memory:
             self._kept.append(records.copy())
         self._count(len(records))
 
+    def put_last(self, meta: Kinds, data: Words, records: int) -> None:
+        """Store so many records, of which only the last can still be seen: ``meta`` has their kinds and dt as bytes."""
+        self._kept.append(_Block(meta, data))
+        self._count(len(data))
+        self.stored += records - len(data)
+
     def _count(self, records: int) -> None:
         self.stored += records
         self._kept_records += records
@@ -87,17 +96,27 @@ class _Run(NamedTuple):
     data: Words
 
 
-def _length(kept: _Run | list[tuple[int, int, int]]) -> int:
-    return len(kept.data) if isinstance(kept, _Run) else len(kept)
+class _Block(NamedTuple):
+    meta: Kinds
+    data: Words
 
 
-def _data(kept: _Run | list[tuple[int, int, int]]) -> Words:
-    if isinstance(kept, _Run):
+_Kept = _Run | _Block | list[tuple[int, int, int]]
+
+
+def _length(kept: _Kept) -> int:
+    return len(kept) if isinstance(kept, list) else len(kept.data)
+
+
+def _data(kept: _Kept) -> Words:
+    if not isinstance(kept, list):
         return kept.data
     return np.array([data & _WORD for _, _, data in kept], dtype=np.uint64)
 
 
-def _meta(kept: _Run | list[tuple[int, int, int]]) -> Kinds:
+def _meta(kept: _Kept) -> Kinds:
+    if isinstance(kept, _Block):
+        return kept.meta
     if isinstance(kept, _Run):
         meta = kept.kinds | np.uint8(1 << 4)
         meta[0] = int(kept.kinds[0]) | kept.dt << 4

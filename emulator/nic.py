@@ -6,8 +6,6 @@ import random
 from dataclasses import dataclass
 from typing import Protocol
 
-import simpy
-
 from freezeframe.capture.registers.layouts import (
     LinkCode,
     MachineState,
@@ -16,6 +14,7 @@ from freezeframe.capture.registers.layouts import (
 )
 from freezeframe.capture.registers.map_forms import counters_for
 from freezeframe.emulator.bank import Bank, Values, chunk_crcs, flow_values
+from freezeframe.emulator.beat import Calendar
 from freezeframe.emulator.clocks import Clock, Clocks
 from freezeframe.emulator.config import Config
 from freezeframe.emulator.counters import Sampler, Snapshots
@@ -72,7 +71,7 @@ class Nic:
     def __init__(
         self,
         owner: Owner,
-        env: simpy.Environment,
+        env: Calendar,
         index: int,
         profile: Profile,
         clocks: Clocks,
@@ -265,6 +264,11 @@ class Nic:
         bank.crc = chunk_crcs(bank.images, self.profile.trace_chunk_records)
         return bank
 
+    @property
+    def idle(self) -> bool:
+        """Whether nothing moves until the next event: no word is under way, and the recorder is not about to freeze."""
+        return self.freeze.at_rest and self.sampler.still
+
     # -- what a fault may see ------------------------------------------------------------------
 
     @property
@@ -276,6 +280,10 @@ class Nic:
     def received(self) -> bool:
         """Whether a good packet has arrived since bring-up."""
         return self.rx_link.next_seq != 0
+
+    def set_credit_unit(self, number: int, words: int) -> None:
+        """Let so many words of a flow be freed between two credits, from the next credit on."""
+        self.flows[number].unit = words
 
     def withheld(self, number: int) -> int:
         """Return the words freed of a flow that no credit has reported."""

@@ -6,7 +6,7 @@ No stage is imported here, and no stage imports another: the file of a card puts
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -24,6 +24,7 @@ from freezeframe.capture.registers.layouts import (
     NoteCode,
 )
 from freezeframe.emulator.bank import Values
+from freezeframe.emulator.beat import Beat, Calendar
 from freezeframe.emulator.clocks import Clock
 from freezeframe.emulator.config import Config
 from freezeframe.emulator.credit import Flow
@@ -39,7 +40,7 @@ from freezeframe.emulator.profile import Profile
 class Time(Protocol):
     """The simulation, as one card sees it: what is planned for the card ends when it is held or brought up again."""
 
-    env: simpy.Environment
+    env: Calendar
     held: bool
 
     @property
@@ -68,6 +69,19 @@ class Events(Protocol):
         self, kind: Kind, source: EventSource, code: int, value: int, flow: int = 0
     ) -> None:
         """Offer an event of the link domain: the log sees it 2 to 3 bus cycles later."""
+
+    def link_events(
+        self,
+        kind: Kind,
+        source: EventSource,
+        code: int,
+        values: Sequence[int],
+        beat: Beat,
+        beats: int,
+    ) -> bool:
+        """Offer events of the link domain, one of each value at each of so many beats to come, in which nothing else
+        is offered; return whether that could be done.
+        """
 
     def enter(self, machine: Machine, state: MachineState) -> None:
         """A state machine changes its state; staying in it is no event."""
@@ -203,6 +217,9 @@ class Site(Protocol):
     @property
     def received(self) -> bool:
         """A good packet has arrived since bring-up."""
+
+    def set_credit_unit(self, flow: int, words: int) -> None:
+        """Let the receiver free so many words of a flow between two credits, from the next credit on."""
 
     def withheld(self, flow: int) -> int:
         """Return the words freed of a flow that no credit has reported."""

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import partial
+
+import numpy as np
+import numpy.typing as npt
 
 from freezeframe.capture.registers.layouts import (
     EVENT_CODE_LSB,
@@ -17,7 +21,8 @@ from freezeframe.capture.registers.layouts import (
     Memory,
 )
 from freezeframe.emulator.bank import Image, Values
-from freezeframe.emulator.clocks import Clocks
+from freezeframe.emulator.beat import Beat
+from freezeframe.emulator.clocks import CROSSING_CYCLES, Clocks
 from freezeframe.emulator.config import Config
 from freezeframe.emulator.eventlog import EventLog
 from freezeframe.emulator.freeze import FreezeControl, memory_domain
@@ -94,6 +99,26 @@ class Recording:
     ) -> None:
         """Offer an event of the link domain: the log sees it 2 to 3 bus cycles later."""
         self.event(kind, source, code, value, flow, self.clocks.bus.crossed(self.time.now_ps))
+
+    def link_events(
+        self,
+        kind: Kind,
+        source: EventSource,
+        code: int,
+        values: Sequence[int],
+        beat: Beat,
+        beats: int,
+    ) -> bool:
+        """Offer events of the link domain at beats to come, in which nothing else is offered; return whether that could
+        be done.
+        """
+        bus, first = self.clocks.bus, beat.cycle
+
+        def seen(numbers: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
+            return bus.cycles_at(beat.clock.edges_ps(first, numbers * beat.every)) + CROSSING_CYCLES
+
+        data = [v | source << EVENT_SOURCE_LSB | code << EVENT_CODE_LSB for v in values]
+        return self.log.offer_often(seen, beats, source, kind, data)
 
     def enter(self, machine: Machine, state: MachineState) -> None:
         """A state machine changes its state; staying in it is no event."""

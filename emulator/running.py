@@ -6,6 +6,7 @@ from collections.abc import Callable
 
 import simpy
 
+from freezeframe.emulator.beat import Calendar
 from freezeframe.emulator.parts import Process
 
 _LISTED = 64  # processes remembered before those that have ended are forgotten
@@ -18,7 +19,7 @@ class Running:
         held: the card stands still since its recorder froze.
     """
 
-    def __init__(self, env: simpy.Environment) -> None:
+    def __init__(self, env: Calendar) -> None:
         self.env = env
         self.held = False
         self._processes: list[simpy.Process] = []

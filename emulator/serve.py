@@ -40,7 +40,8 @@ _IDLE_S = 0.2  # how long a frozen pair may sleep before it looks whether it is 
 _SETTLE_PS = 2_000_000_000
 # The cost of a request while the pair is held, so that its clocks are seen to run.
 _REQUEST_PS = 2_000_000
-_STEP_PS = 1_000_000
+_STEP_EVENTS = 64  # simulated between two looks at the time of day
+_STEP_PS = 10**11  # at most, of which an idle stretch costs no more than they do
 
 
 class Pacer:
@@ -58,7 +59,7 @@ class Pacer:
         due_ps = self._due_ps(begin_s)
         while due_ps is None or self._target.now_ps < due_ps:
             step_ps = _STEP_PS if due_ps is None else min(_STEP_PS, due_ps - self._target.now_ps)
-            self._target.advance(step_ps)
+            self._target.advance_some(step_ps, _STEP_EVENTS)
             if time.monotonic() - begin_s > _SLICE_S:
                 break
         if due_ps is None:
@@ -99,6 +100,7 @@ def emulate(
     through: str | None = None,
     monitor: str | None = None,
     stop: Callable[[], bool] | None = None,
+    remark: Callable[[str], None] = lambda text: None,
 ) -> None:
     """Serve an emulated pair until SIGINT, SIGTERM, or ``stop`` says so.
 
@@ -110,6 +112,7 @@ def emulate(
         speed: simulated seconds a second; None is as fast as one core goes.
         nonce: boot nonce; None draws a new one, as a power-up does.
         load, workload, host_traces, through, monitor: as `EmulatorTarget`.
+        remark: called with a sentence for each thing that makes the run long.
         apart: each card has a port and a time line of its own: B's port is the next after A's, or any
             free one where that of A was.
     Raises:
@@ -136,6 +139,8 @@ def emulate(
         apart=apart, load=load, workload=workload, host_traces=host_traces,
         through=through, monitor=monitor,
     )  # fmt: skip
+    for text in target.pair.remarks():
+        remark(text)
     served: Sequence[Target] = cards_apart(target) if apart else (target,)
     with ExitStack() as closing:
         closing.callback(target.close)

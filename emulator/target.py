@@ -55,12 +55,13 @@ class EmulatorTarget:
 
         Args:
             profile: name of a profile, or path of a ``.toml`` file.
-            fault: a name of `freezeframe.emulator.faults.registry.FAULTS`, or two joined by ``+``.
+            fault: as `freezeframe.emulator.faults.registry.make_fault` takes it: a name, or two joined by ``+``, each
+                perhaps with its begin: ``lane-misaligned:after=1h``.
             seed: decides everything random.
             truth_path: file for what was injected; None for none.
             access_ps: simulated time that passes with each call.
             nonce: boot nonce; None draws a new one, as a power-up does. All else follows from the seed.
-            load: "light", "medium" or "saturating" for both hosts; None: by the seed.
+            load: "light", "medium", "saturating" or a mean gap, as "100ms", for both hosts; None: by the seed.
             workload: a name of `freezeframe.emulator.workloads.WORKLOADS`, in place of load and fault.
             apart: as `Pair`; `freezeframe.emulator.apart` offers each card as a target of its own.
             host_traces: files for what the computers of ``A``, ``B`` trace, as trace-cmd prints it.
@@ -128,6 +129,10 @@ class EmulatorTarget:
     def advance(self, ps: int) -> None:
         """Let simulated time pass."""
         self.pair.advance(ps)
+
+    def advance_some(self, ps: int, events: int) -> None:
+        """Let simulated time pass, or less of it, as `Pair` says."""
+        self.pair.advance_some(ps, events)
 
     def run_until_frozen(self, limit_ps: int) -> bool:
         """Run until both recorders are frozen, at most ``limit_ps``; return whether they are."""

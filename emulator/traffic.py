@@ -13,7 +13,9 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from freezeframe.capture.errors import InputError
 from freezeframe.capture.registers.layouts import PacketFlag, PacketType
+from freezeframe.capture.time_text import parse_time
 from freezeframe.emulator.memory import Words
 from freezeframe.emulator.profile import Profile
 
@@ -33,8 +35,33 @@ MEAN_GAPS_PS = {"light": 25 * _US, "medium": 6 * _US, "saturating": 0}
 
 LOADS = tuple(MEAN_GAPS_PS)
 
+SPARSE_PS = 2 * MEAN_GAPS_PS["light"]
+"""From this mean gap on a host's traffic is sparse: a flow can only be kept busy for the length of a burst."""
+
+_LONGEST_GAP_PS = 3600 * 10**12
+
 WAIT = -1
 """In the place of a gap: until fewer requests than the window are unanswered."""
+
+
+def mean_gap_ps(load: str) -> int:
+    """Return the mean gap between two postings of a host: of a load by name, or given as a time, ``100ms``.
+
+    Raises:
+        InputError: neither, or a gap that is 0 or above an hour.
+    """
+    if load in MEAN_GAPS_PS:
+        return MEAN_GAPS_PS[load]
+    try:
+        gap_ps = parse_time("load", load)
+    except InputError:
+        gap_ps = 0
+    if not 0 < gap_ps <= _LONGEST_GAP_PS:
+        raise InputError(
+            f"load {load!r} does not exist; there are {', '.join(LOADS)}, or a mean gap between two messages, above 0 "
+            "and up to 1h, as 100ms"
+        )
+    return gap_ps
 
 
 class Entropy:
@@ -78,7 +105,7 @@ class Sending:
     """How one host sends.
 
     Attributes:
-        load: "light", "medium" or "saturating"; ``gap_ps`` is its mean gap between postings.
+        load: "light", "medium", "saturating" or a gap, as "100ms"; ``gap_ps`` is its mean gap between postings.
         burst: messages that are posted together; the gaps between bursts are as much longer.
         mix: shares of short, middle and whole messages.
         flows: flows used, with weights.
@@ -174,7 +201,7 @@ def make_plan(profile: Profile, seed: int, run: int, fault: str, load: str | Non
     Args:
         run: 0 after power-up, one more after each re-arm of a frozen pair.
         fault: with a fault no host stops for as long as the credit stall limit, so that the fault is what freezes.
-        load: one of `LOADS` for both hosts; None: each has its own, by the seed.
+        load: as `mean_gap_ps` takes it, for both hosts; None: each has its own, by the seed.
     """
     sending, receiving = [], []
     limit_ps = profile.trace_stall_limit_cycles * 10**12 // profile.clocks_link_hz
@@ -191,7 +218,7 @@ def make_plan(profile: Profile, seed: int, run: int, fault: str, load: str | Non
                 Entropy(words),
                 profile.fifo_message_words,
                 load=chosen,
-                gap_ps=MEAN_GAPS_PS[chosen],
+                gap_ps=mean_gap_ps(chosen),
                 mix=draw.choice(_MIXES),
                 flows=flows,
                 weights=tuple(draw.uniform(0.2, 1.0) for _ in flows),

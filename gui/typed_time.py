@@ -8,12 +8,12 @@ from fractions import Fraction
 from freezeframe.capture.errors import InputError
 from freezeframe.capture.time_text import UNITS_PS
 
-_TIME = re.compile(r"([+-]?[0-9][0-9,_]*(?:\.[0-9]+)?)\s*(ps|ns|us|µs|ms|s)")
+_TIME = re.compile(r"([+-]?[0-9][0-9,_]*(?:\.[0-9]+)?)\s*(ps|ns|us|µs|ms|s|min|h)")
 _FAR_PS = 1 << 62
 
 
 def parse_time_ps(text: str) -> int:
-    """Return picoseconds, rounded to the nearest: ``12.5us``, ``1,234 ns``, ``-3 ps``.
+    """Return picoseconds, rounded to the nearest: ``12.5us``, ``1,234 ns``, ``-3 ps``, ``1h``.
 
     Raises:
         InputError: it is no number with a unit, or beyond what a time line has.

@@ -9,7 +9,7 @@ Source: docs/faults.md; each fault's file says what it does.
 from __future__ import annotations
 
 import random
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 from freezeframe.emulator.hooks import Hooks
 from freezeframe.emulator.ports import Site
@@ -29,11 +29,13 @@ _EARLIEST_PS, _LATEST_PS = 5 * US, 250 * US
 
 
 class Fault(Hooks):
-    """No fault: a clean run. Subclasses override the hooks they act on.
+    """No fault: a clean run. Subclasses override the hooks they act on, and strike from `not_before_ps` on.
 
     Attributes:
         card: the card it sits in, known after `shape`; None: in none.
         site: that card.
+        after_ps: from the start of a run to the begin of the fault, where that was asked for; None: as the seed draws
+            it, and from the start of the run on for a fault that is always there.
         evident_ps: for a fault that no hardware check finds: when its symptom had time to show, known once
             it has struck; a host may freeze from then on. A clean run has nothing to show.
     """
@@ -46,11 +48,16 @@ class Fault(Hooks):
     """Whether no check of the hardware finds this fault, so that only the host freezes."""
     in_switch = False
     """Whether it is in the switch between the cards: its hooks act there, and it is told as of the card that sends."""
+    no_begin = ""
+    """Why it cannot begin at a time that is asked for; empty for one that can."""
+    in_idle = ""
+    """What it does while nothing moves, so that idle stretches after its begin are simulated; empty for nothing."""
     site: Site
 
     def __init__(self) -> None:
         self.draw = random.Random(0)
         self.not_before_ps = 0
+        self.after_ps: int | None = None
         self.evident_ps: int | None = None
         self._tell: Callable[[Injection], None] = lambda injection: None
 
@@ -66,6 +73,8 @@ class Fault(Hooks):
         # Spread evenly over the orders of magnitude: memories that have wrapped and memories that have not.
         ratio = _LATEST_PS / _EARLIEST_PS
         self.not_before_ps = now_ps + int(_EARLIEST_PS * ratio ** self.draw.random())
+        if self.after_ps is not None:
+            self.not_before_ps = now_ps + self.after_ps
         self._tell = tell
         self.prepare()
 
@@ -85,6 +94,16 @@ class Fault(Hooks):
     def ready(self) -> bool:
         """Return whether the fault may strike now."""
         return not self.done and self.site.time.now_ps >= self.not_before_ps
+
+    @property
+    def each(self) -> Sequence[Fault]:
+        """The faults that it consists of: itself."""
+        return (self,)
+
+    @property
+    def begun(self) -> bool:
+        """Whether the time of a fault has come that is there from the start of a run if nothing else is said."""
+        return self.after_ps is None or self.site.time.now_ps >= self.not_before_ps
 
     def link_edge_ps(self, words: int) -> int:
         """Return the time at which the link has moved so many words on from now."""

@@ -4,6 +4,9 @@ B neither inserts nor removes idles, so its synchronization FIFOs fill or empty 
 difference) cycles. When they are empty, all lanes repeat their last share and lag by a word until the packet
 ends; when they are full, all lose one and run ahead. Between packets the same slip hits idle symbols and does
 no harm. A's and B's clocks stay within what a good crystal may do (100 ppm each).
+
+With a begin that is asked for, clock correction works until then; the FIFOs stand at their fill, and the first slip
+comes when they have run empty or full.
 """
 
 from __future__ import annotations
@@ -30,6 +33,7 @@ class ClockDrift(Fault):
     name = "clock-drift"
     card = B
     lasting = True
+    in_idle = "its slips come between packets too"
 
     def link_ppb(self, card: int, ppb: int, seed: int) -> int:
         draw = random.Random(f"{seed}/{self.name}/clocks")
@@ -38,10 +42,10 @@ class ClockDrift(Fault):
         return offsets[card]
 
     def shape(self, plan: Plan, profile: Profile) -> None:
-        self._full_halves = 2 * profile.link_sync_fill_halves
+        self._fill_halves = profile.link_sync_fill_halves
 
     def corrects_clock(self) -> bool:
-        return False
+        return self._corrects
 
     def started(self) -> None:
         link, time = self.site.link, self.site.time
@@ -50,8 +54,17 @@ class ClockDrift(Fault):
         self._every = far_fs // abs(own_fs - far_fs) if own_fs != far_fs else 0
         self._underflow = own_fs < far_fs  # B reads faster than A writes
         self._first = link.cycle_at(max(self.not_before_ps, time.now_ps))  # of the first slip
+        self._corrects = self.after_ps is not None
+        if self._corrects:
+            time.at(
+                self.not_before_ps, self._begins
+            )  # an event: no correction is skipped beyond it
+            self._first += self._every * self._fill_halves
         if self._every:
             time.process(self._slips())
+
+    def _begins(self) -> None:
+        self._corrects = False
 
     def arriving(self, words: Words) -> Words:
         if not self._every:
@@ -82,7 +95,7 @@ class ClockDrift(Fault):
     def _slips(self) -> Process:
         """Count the slips in all lanes; they come whether or not a packet is there."""
         time, link, lanes = self.site.time, self.site.link, self.site.lanes
-        level = 0 if self._underflow else self._full_halves
+        level = 0 if self._underflow else 2 * self._fill_halves
         cycle = self._first
         while True:
             yield time.env.timeout(max(0, link.edge_ps(cycle + 1) - time.now_ps))

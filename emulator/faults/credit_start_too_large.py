@@ -19,6 +19,7 @@ class CreditStartTooLarge(Fault):
 
     name = "credit-start-too-large"
     card = A
+    no_begin = "it is in the start-up credit"
 
     def prepare(self) -> None:
         self._excess = self.draw.random()

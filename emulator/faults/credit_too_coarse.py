@@ -46,18 +46,30 @@ class CreditTooCoarse(Fault):
         return _Sender(self) if site.index == A else super().hooks(site)
 
     def credit_unit(self, flow: int, unit: int) -> int:
-        return max(unit, self._unit) if flow == self._flow else unit
+        if self.after_ps is not None:
+            return unit  # until then
+        return self._coarse(unit) if flow == self._flow else unit
+
+    def started(self) -> None:
+        if self.after_ps is not None:
+            self.site.time.at(self.not_before_ps, self._becomes_coarse)
+
+    def _coarse(self, unit: int) -> int:
+        return max(unit, self._unit)
+
+    def _becomes_coarse(self) -> None:
+        self.site.set_credit_unit(self._flow, self._coarse(self._right_unit))
 
     def waited_for(self, flow: int) -> None:
         """A has begun to wait for credit of a flow."""
-        if flow != self._flow:
+        if flow != self._flow or not self.begun:
             return
         fifo, withheld = self.site.rx_fifo, self.site.withheld(flow)
         if 2 * fifo.level(self.site.time.now_ps) >= fifo.depth or withheld < self._right_unit:
             return
         self._seen += 1
         if not self.done:
-            unit = self.credit_unit(flow, self._right_unit)
+            unit = self._coarse(self._right_unit)
             self.strike(flow=flow, unit_words=unit, fifo=fifo.depth)
         if self._seen == self._needed:
             self.show_within(1, 20)

@@ -33,7 +33,7 @@ class CreditTooOptimistic(Fault):
 
     def fits(self, flow: Flow, words: int) -> bool:
         right = flow.fits(words)
-        if flow.number != self._flow:
+        if flow.number != self._flow or not self.begun:
             return right
         wrong = words <= flow.free() + self._constant
         if wrong and not right and not self.done:

@@ -53,7 +53,7 @@ class HeaderMiscounted(Fault):
             sending.mix = (0.75, 0.2, 0.05)
 
     def uncounted(self, flow: Flow, sending: bool) -> Uncounted:
-        if sending != (self.card == A) or self._flow not in (None, flow.number):
+        if sending != (self.card == A) or self._flow not in (None, flow.number) or not self.begun:
             return 0, 0
         self._packets += 1
         if self._packets % self._every:

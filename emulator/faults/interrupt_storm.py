@@ -30,10 +30,10 @@ class InterruptStorm(Fault):
         notify_often(self, plan)
 
     def masks(self) -> bool:
-        return False
+        return not self.begun
 
     def raised(self, completions: int) -> None:
-        if completions < 2:
+        if completions < 2 or not self.begun:
             return
         self._seen += 1
         if not self.done:

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from freezeframe.emulator.faults.base import Fault
-from freezeframe.emulator.traffic import MEAN_GAPS_PS, Plan
+from freezeframe.emulator.traffic import SPARSE_PS, Plan, mean_gap_ps
 
 _LARGE_MIXES = ((0.1, 0.2, 0.7), (0.2, 0.4, 0.4), (0.05, 0.05, 0.9))
 # A receiver has to be slower than what is sent, and less is sent at a light load.
-_PAUSE_FACTOR = {"light": 3, "medium": 1, "saturating": 1}
+_PAUSE_FACTOR = {
+    "light": 3
+}  # of other loads 1; a sparse one comes in bursts, each of which saturates the flow
+_SPARSE_BURST = (32, 64)  # messages posted together: several times what the FIFOs hold
 
 
 def keep_busy(fault: Fault, plan: Plan, slow: bool) -> int:
@@ -22,7 +25,9 @@ def keep_busy(fault: Fault, plan: Plan, slow: bool) -> int:
         place = (place + 1) % len(sending.flows)
     plan.busy.append(sending.flows[place])
     sending.load = plan.load or "saturating"
-    sending.gap_ps = MEAN_GAPS_PS[sending.load]
+    sending.gap_ps = mean_gap_ps(sending.load)
+    if sending.gap_ps >= SPARSE_PS:
+        sending.burst = draw.randint(*_SPARSE_BURST)
     sending.mix = draw.choice(_LARGE_MIXES)
     if slow and sending.load == "light":
         sending.mix = _LARGE_MIXES[-1]  # there must be something to be slow with
@@ -38,14 +43,15 @@ def keep_busy(fault: Fault, plan: Plan, slow: bool) -> int:
 
 def slow_down(fault: Fault, plan: Plan, least: int, most: int) -> None:
     """Let B pause after each burst, by bus cycles of a saturating load; longer where the load is lighter."""
-    factor = _PAUSE_FACTOR[plan.sending[0].load]
+    factor = _PAUSE_FACTOR.get(plan.sending[0].load, 1)
     plan.receiving[1].pause_cycles = fault.draw.randrange(least, most) * factor
 
 
 def quiet_other_way(plan: Plan) -> None:
     """Leave the direction from B only as much as has to be there: it shares the buses and would slow A down."""
-    plan.sending[1].load = "light"
-    plan.sending[1].gap_ps = MEAN_GAPS_PS["light"]
+    light_ps = mean_gap_ps("light")
+    if plan.sending[1].gap_ps <= light_ps:
+        plan.sending[1].load, plan.sending[1].gap_ps = "light", light_ps
 
 
 def burst(fault: Fault, plan: Plan, least: int, most: int) -> None:

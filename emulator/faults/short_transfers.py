@@ -31,10 +31,22 @@ class ShortTransfers(Fault):
     def shape(self, plan: Plan, profile: Profile) -> None:
         draw = self.draw
         self._addresses = tuple(draw.getrandbits(32) & ~7 for _ in range(draw.choice((1, 2))))
-        plan.sending[0].updates = Updates(draw.uniform(*_SHARE), self._addresses)
+        self._sending = plan.sending[0]
+        self._updates = Updates(draw.uniform(*_SHARE), self._addresses)
+        if self.after_ps is None:
+            self._sending.updates = self._updates
         plan.receiving[1].stops = []
 
+    def started(self) -> None:
+        if self.after_ps is not None:
+            self.site.time.at(self.not_before_ps, self._begins)
+
+    def _begins(self) -> None:
+        self._sending.updates = self._updates
+
     def posts(self) -> None:
+        if not self.begun:
+            return
         self._seen += 1
         if self._seen == self._needed:
             self.show_within(1, 20)

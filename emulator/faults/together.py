@@ -38,6 +38,10 @@ class Together(Fault):
         self.silent = all(fault.silent for fault in faults)
 
     @property
+    def each(self) -> Sequence[Fault]:
+        return self._faults
+
+    @property
     def evident_ps(self) -> int | None:  # follows from the faults
         """When every one has had time to show; one that never comes, because of another, is not waited for long."""
         known = [fault.evident_ps for fault in self._faults if fault.evident_ps is not None]
@@ -64,7 +68,7 @@ class Together(Fault):
         first.begin(seed, run, now_ps, struck)
         for fault in later:
             fault.begin(seed, run, now_ps, tell)
-            if not fault.lasting:
+            if not fault.lasting and fault.after_ps is None:
                 fault.not_before_ps = _NEVER_PS
 
     def link_ppb(self, card: int, ppb: int, seed: int) -> int:

@@ -24,7 +24,7 @@ class WrapUnhandled(Fault):
 
     def fits(self, flow: Flow, words: int) -> bool:
         right = flow.fits(words)
-        if flow.number != self._flow:
+        if flow.number != self._flow or not self.begun:
             return right
         sent = flow.sent.entered & flow.mask
         wrong = sent + words <= flow.credited + flow.limit

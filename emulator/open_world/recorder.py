@@ -30,6 +30,8 @@ _RECORD_BITS = 72
 class AtFreeze(Unlisted):
     """Something that is wrong in what a card shows once it is frozen, and only there; the host freezes."""
 
+    no_begin = "it is wrong in what a card shows, whenever it freezes"
+
     def prepare(self) -> None:
         self.card = self.draw.choice((A, B))
 
@@ -170,6 +172,8 @@ class Written(Unlisted):
 
 class _Faulty(TraceMemory):
     """A memory whose write goes wrong once."""
+
+    sound = False
 
     def __init__(self, depth: int, fault: Written) -> None:
         super().__init__(depth)

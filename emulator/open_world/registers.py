@@ -161,6 +161,7 @@ class CauseMasked(Unlisted):
     """The mask of the causes is wrong: a bit that changes on the link freezes nothing."""
 
     card = B
+    no_begin = "it is in the mask from the start of a run on"
 
     def started(self) -> None:
         self.nic.config.cause_mask &= ~(1 << Cause.PAY_CRC)

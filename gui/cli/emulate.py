@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import os
+import sys
 import threading
 from collections.abc import Callable
 from pathlib import Path
@@ -44,14 +45,16 @@ FaultsOption = Annotated[
     option(
         "--fault",
         "NAME",
-        "The fault to inject; again for a second one in the same run. Default none.",
+        "The fault to inject, NAME or NAME:after=TIME; again for a second one in the same run. Default none.",
         autocompletion=faults,
     ),
 ]
 LoadOption = Annotated[
     str | None,
     option(
-        "--load", "NAME", "Traffic of both hosts: light, medium, saturating. Default: by the seed."
+        "--load",
+        "NAME",
+        "Traffic of both hosts: light, medium, saturating, or a mean gap of messages, as 100ms. Default: by the seed.",
     ),
 ]
 WorkloadOption = Annotated[
@@ -150,6 +153,9 @@ def run(
     check of the hardware finds, where you freeze: credit-too-coarse, interrupt-storm,
     interrupt-lost, short-transfers. docs/open-world-faults.md has 127 more, for which explain was not made.
 
+    A fault begins when the seed says, in the first 250 us, or after a time: lane-misaligned:after=1h. Idle stretches
+    are skipped, so an hour of sparse traffic (--load 100ms --speed 0) takes a minute or two.
+
     Profiles: forth, forth-uncombined, forth-combining, forth-coarse, forth-fine, forth-pci66; forth-x4 with four lanes;
     forth-regions with handles of memory regions, and the fault write-outside-region.
     With --through a switch stands between the cards, with faults switch-word-lost, switch-word-altered,
@@ -164,6 +170,7 @@ def run(
     \b
     Examples:
       freezeframe emulate --fault clock-drift --fault payload-bit-flip --load light
+      freezeframe emulate --fault lane-misaligned:after=1h --load 100ms --speed 0
       freezeframe emulate --card my-card.toml
       freezeframe emulate --profile forth-combining --workload pair-8B
       freezeframe emulate --fault word-omitted --seed 7
@@ -206,6 +213,7 @@ def run(
         through=through,
         monitor=monitor,
         stop=stop,
+        remark=lambda text: print(printable(f"note: {text}"), file=sys.stderr, flush=True),
     )
 
 

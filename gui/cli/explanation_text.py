@@ -13,7 +13,7 @@ from freezeframe.capture.folder.history import history_lines
 from freezeframe.capture.time_text import format_ps
 from freezeframe.gui.cli.output import hex_word, table, text_width
 from freezeframe.gui.fired import fired
-from freezeframe.gui.moments import Freeze, first_freeze
+from freezeframe.gui.moments import Freeze, SinceArm, first_freeze, since_arm, waited_for
 from freezeframe.gui.report.advice import headline, next_steps
 from freezeframe.gui.report.comparison import Comparison, compare, difference_text, register_text
 from freezeframe.gui.text import confidence_digits, folder_name, printable
@@ -24,6 +24,7 @@ _ROWS = 24  # of one piece of evidence; the report and --json have all
 def explanation_document(capture: CaptureFolder, explanation: Explanation) -> dict[str, Any]:
     """Return findings best first, what limits them, and what the capture does not hold."""
     freeze = first_freeze(capture, explanation.trace)
+    came = None if freeze is None else since_arm(capture, explanation.trace, freeze.t_ps)
     return {
         **explanation.to_json(),
         "findings": [_padded(finding.to_json()) for finding in explanation.findings],
@@ -36,6 +37,8 @@ def explanation_document(capture: CaptureFolder, explanation: Explanation) -> di
             "cycle": freeze.cycle,
             "t_ps": freeze.t_ps,
             "t_uncertainty_ps": freeze.t_unc_ps if freeze.t_unc_ps >= 0 else None,
+            "since_arm_ps": None if came is None else came.t_ps,
+            "since_arm_uncertainty_ps": None if came is None else came.unc_ps,
         },
         "fired": [one.to_json() for one in fired(capture, explanation.trace)],
         "history": capture.manifest.get("history", []),
@@ -61,7 +64,12 @@ def explanation_text(capture: CaptureFolder, explanation: Explanation) -> str:
     parts = [f"{printable(folder_name(capture.path))}: {explanation.answer}, {frozen}"]
     parts += bulleted("What fired", [one.text for one in fired(capture, explanation.trace)])
     parts += [
-        finding_text(finding, freeze, next_steps(finding, capture, explanation.trace))
+        finding_text(
+            finding,
+            freeze,
+            next_steps(finding, capture, explanation.trace),
+            waited=waited_for(capture, explanation.trace, finding.t_ps),
+        )
         for finding in findings
     ]
     if not findings:
@@ -122,15 +130,19 @@ def finding_text(
     steps: Sequence[str] = (),
     *,
     counted: bool = True,
+    waited: SinceArm | None = None,
 ) -> str:
     """Return one finding, with its evidence and what to do next.
 
     Args:
+        waited: as `waited_for` says.
         counted: how often its name is right has been counted, so that the confidence says something.
     """
     lines = [headline(finding), ""]
     lines.append(f"  where       {place_text(finding)}")
     lines.append(f"  when        {when_text(finding, freeze)}")
+    if waited is not None:
+        lines.append(f"  after arm   {waited.text}, {waited.by}")
     sure = confidence_text(finding) if counted else "not counted yet"
     lines.append(f"  confidence  {sure}")
     if finding.general:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from freezeframe.analyzers.contract import UNDETERMINED, Evidence, Finding, Row, Says
 from freezeframe.capture.time_text import format_ps, plain_time
-from freezeframe.gui.moments import Freeze
+from freezeframe.gui.moments import Freeze, SinceArm
 from freezeframe.gui.plots.figures import Drawing
 from freezeframe.gui.report.advice import headline
 from freezeframe.gui.report.analysis_sections import drawing_figure
@@ -24,14 +24,19 @@ from freezeframe.gui.report.page_parts import fact_list
 from freezeframe.gui.text import confidence_digits, folder_name, shell_path
 
 
-def finding_headline(finding: Finding, freeze: Freeze | None, capture: Path | None = None) -> Html:
+def finding_headline(
+    finding: Finding,
+    freeze: Freeze | None,
+    capture: Path | None = None,
+    waited: SinceArm | None = None,
+) -> Html:
     """Return the top of the report: what, where, when, how sure, and how the window shows it."""
     css = "headline unsure" if finding.diagnosis == UNDETERMINED else "headline"
     return element(
         "div",
         element("h1", headline(finding)),
         element("p", finding.text, css="lead"),
-        _facts(finding, freeze),
+        _facts(finding, freeze, waited),
         _in_the_window(finding, capture),
         css=css,
     )
@@ -124,7 +129,7 @@ def _witnesses(finding: Finding) -> Html:
     )
 
 
-def _facts(finding: Finding, freeze: Freeze | None) -> Html:
+def _facts(finding: Finding, freeze: Freeze | None, waited: SinceArm | None = None) -> Html:
     tap = f"{finding.device or 'unknown'}{'.' + finding.tap if finding.tap else ''}"
     facts: list[tuple[str, str, str]] = [("Where", tap, "device and tap")]
     if finding.direction:
@@ -147,6 +152,8 @@ def _facts(finding: Finding, freeze: Freeze | None) -> Html:
         known = unc is not None and unc >= 0
         note = f"± {format_ps(unc or 0)}" if known else "relation to others unknown"
         facts.append(("When", format_ps(finding.t_ps), note))
+    if waited is not None:
+        facts.append(("After arm", waited.text, waited.by))
     if freeze is not None:
         note = f"at {freeze.device}, {format_ps(freeze.t_ps)}"
         facts.append(("Frozen by", ", ".join(freeze.causes), note))

@@ -14,7 +14,7 @@ from freezeframe.capture.errors import InputError
 from freezeframe.capture.folder import CaptureFolder
 from freezeframe.capture.folder.card_folder import CardFolder
 from freezeframe.capture.packets.recognise import is_packets
-from freezeframe.gui.moments import Freeze, first_freeze, freezes
+from freezeframe.gui.moments import Freeze, first_freeze, freezes, waited_for
 from freezeframe.gui.places import refuse_evidence, refuse_taken, write_whole
 from freezeframe.gui.plots.proof import finding_drawings
 from freezeframe.gui.report.advice import next_steps
@@ -134,7 +134,7 @@ def render_report(
     name = printable(folder_title(capture.path))
     parts = [
         element("p", f"Freezeframe report of {name}", css="eyebrow"),
-        finding_headline(best, freeze, capture.path)
+        finding_headline(best, freeze, capture.path, waited_for(capture, trace, best.t_ps))
         if best
         else _without_finding(explanation, freeze),
         notes_list(explanation.notes),

@@ -55,6 +55,38 @@ def test_the_ready_line_has_the_url_and_says_what_runs() -> None:
         assert document["cause"] is None
 
 
+def test_what_makes_a_long_run_long_is_noted_beside_the_ready_line() -> None:
+    fault = "clock-drift:after=1h"
+    with emulating("--listen", "127.0.0.1:0", "--fault", fault, "--load", "100ms") as (
+        process,
+        line,
+    ):
+        assert line.endswith(f" profile forth fault {fault} seed 0\n")
+        process.terminate()
+        assert process.communicate()[1] == (
+            "note: clock-drift: its slips come between packets too, so idle stretches are simulated from its begin on\n"
+        )
+
+
+def test_a_fault_that_begins_after_a_while_freezes_a_served_pair_then(tmp_path: Path) -> None:
+    truth = tmp_path / "truth.json"
+    fault = ("--fault", "lane-misaligned:after=10min", "--seed", "3", "--truth", str(truth))
+    sparse = ("--load", "5s", "--speed", "0", "--listen", "127.0.0.1:0")
+    with emulating(*fault, *sparse) as (_, line):
+        out = tmp_path / "night"
+        done = run_inside("guard", line.split()[1], "-o", str(out), "--count", "1", "--json")
+        assert done.code == 0
+    (injection,) = json.loads(truth.read_text())["injections"][:1]
+    assert injection["t_ps"] >= 600 * 10**12
+    (capture,) = out.glob("*.ff")
+    explained = json.loads(run_inside("explain", str(capture), "--json").out)
+    assert explained["findings"][0]["diagnosis"] == "lane-misaligned"
+    freeze = explained["freeze"]
+    assert (
+        abs(freeze["since_arm_ps"] - injection["t_ps"]) < freeze["since_arm_uncertainty_ps"] + 10**9
+    )
+
+
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM], ids=["ctrl-c", "terminate"])
 def test_it_ends_cleanly_when_interrupted_and_frees_the_port(number: signal.Signals) -> None:
     with emulating("--listen", "127.0.0.1:0") as (process, line):

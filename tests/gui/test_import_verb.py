@@ -75,7 +75,7 @@ def test_an_offset_that_is_given_is_taken_as_it_is(table: Path, tmp_path: Path) 
             ["--offset", "99999999999s"],
             "more than the 9,223,372,036,854,775,807 that can be counted",
         ),
-        (["--offset", "20"], "'20' is not a time with s, ms, us, ns or ps"),
+        (["--offset", "20"], "'20' is not a time with h, min, s, ms, us, ns or ps"),
         (["--offset", "1us", "--align", "a"], "leave out --offset and --drift"),
         (["--offset", "1us", "--drift", "fast"], "not a number of parts per million"),
         (["--offset", "1us", "--drift", "1", "--drift", "2"], "2 --drift for 1 --offset"),

@@ -74,7 +74,7 @@ rows = "2..9"
         ("[[expect]]\nwithin = '3us'", r"within: limits sequence or answered_by"),
         (
             "[[expect]]\nanswered_by = 'a == 1'\nwithin = '3'",
-            r"within: '3' is not a time with s, ms",
+            r"within: '3' is not a time with h, min, s, ms",
         ),
         ("decode = [3]\n[[expect]]", r"decode: 3 is no text"),
     ],

@@ -58,6 +58,7 @@ def rows(expression: str) -> list[int]:
         ("data > 0x1000", [2, 3]),
         ("data == 0b11111111", [1]),
         ("t_ps >= 12.5us", [2, 3]),
+        ("t_ps < 3h and t_ps >= 12.5us", [2, 3]),
         ("t_ps < 5.1ns", [0, 1]),
         ("t_ps == 9007199254740993", [3]),  # 2^53 + 1: no float stands between
         ("t_ps == 9007199254740992", []),
