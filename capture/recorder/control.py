@@ -64,18 +64,26 @@ def arm_all(
     ]
 
 
-def freeze(device: Recorder) -> RecorderState:
+def freeze(device: Recorder, nonce: int | None = None) -> RecorderState:
     """Freeze a recorder by cause ``host``, unless it has a cause already; does not wait for frozen.
 
+    Args:
+        nonce: of the boot that is to be frozen; None: whichever it is.
     Returns:
         The state after it, "triggered" or "frozen".
     Raises:
-        RecorderStateError: it is idle, so there is nothing to freeze.
+        RecorderStateError: it is idle, so there is nothing to freeze; or it was restarted, and another boot is left
+            alone.
         TargetError: it does not take the write.
     """
     pause_s = _FIRST_PAUSE_S
     for _ in range(_WRITES):
         state = read_state(device)
+        if nonce not in (None, state.nonce):
+            raise RecorderStateError(
+                f"{device.target.url}: device {device.name} was restarted (boot nonce {nonce:#010x} before, "
+                f"{state.nonce:#010x} now); what it had recorded is gone, and what it records now is left alone"
+            )
         if state.state in ("triggered", "frozen"):
             return state
         if state.state == "idle":
@@ -107,10 +115,12 @@ def freeze_at_once(device: Recorder, generation: int) -> None:
 
 
 def freeze_all(devices: Sequence[Recorder]) -> list[RecorderState]:
-    """Freeze all recorders of a target and return their states, all frozen; raises as `freeze` and
-    `wait_for`."""
+    """Freeze all recorders of a target, in the boot in which they were opened, and return their states, all frozen.
+
+    Raises as `freeze` and `wait_for`.
+    """
     for device in devices:
-        freeze(device)
+        freeze(device, device.identity.boot_nonce)
     return [wait_for(device, "frozen", _FREEZE_S) for device in devices]
 
 

@@ -8,11 +8,11 @@ from itertools import count
 import pytest
 
 from freezeframe.capture.errors import RecorderStateError, TargetError
-from freezeframe.capture.recorder.control import arm, arm_all, freeze, wait_for
+from freezeframe.capture.recorder.control import arm, arm_all, freeze, freeze_all, wait_for
 from freezeframe.capture.recorder.state import MemoryState, read_state
 from freezeframe.capture.registers.access import Device, open_devices
 from freezeframe.capture.targets.base import Target, Words
-from tests.capture.recorder.fake_recorder import BadWay, FakeRecorder
+from tests.capture.recorder.fake_recorder import ARMED, BadWay, FakeRecorder
 
 ARM_2 = (0x0000_0108, [0x4152_0002])
 FREEZE_1 = (0x0000_010C, [0x465A_0001])
@@ -167,6 +167,19 @@ def test_a_frozen_recorder_is_not_written_to() -> None:
     recorder = FakeRecorder()
     assert freeze(first(recorder)).causes == ("pay-crc",)
     assert recorder.writes == []
+
+
+def test_a_card_that_was_restarted_meanwhile_is_not_frozen_for_the_recording_that_is_gone() -> None:
+    recorder = FakeRecorder()
+    devices = open_devices(recorder)
+    for index in range(2):
+        recorder.set(index, "ctl.state", ARMED)
+    recorder.set(1, "id.boot_nonce", 0x77000001)
+    says = r"device B was restarted \(boot nonce 0x0b000001 before, 0x77000001 now\).*left alone"
+    with pytest.raises(RecorderStateError, match=says):
+        freeze_all(devices[1:])
+    assert recorder.writes == []
+    assert freeze(devices[1]).state != "armed"  # asked for by somebody who names no boot
 
 
 def test_an_idle_recorder_cannot_be_frozen() -> None:
