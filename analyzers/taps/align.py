@@ -48,10 +48,12 @@ class Match:
 
 def match_packets(up: Stream, down: Stream) -> Match:
     """Pair the packets of two streams of one direction."""
-    anchors: list[tuple[int, int]] = []
-    # A lane that is damaged throughout leaves the other lane's halves of the headers to go by.
-    for lanes in (_BOTH, _LANE0, _LANE1):
-        anchors = anchors or _common_keys(up.packets, down.packets, lanes)
+    anchors = _common_keys(up.packets, down.packets, _BOTH)
+    # A lane that is damaged throughout leaves the other lane's halves of the headers to go by. Half of a header may
+    # be that of another packet by chance, the halves after it are not.
+    for lane in (_LANE0, _LANE1):
+        halves = [] if anchors else _common_keys(up.packets, down.packets, lane)
+        anchors = anchors or [(i, j) for i, j in halves if _likeness(up, i, down, j) >= _LIKE]
     kept = _longest_rising(anchors)
     moved = sorted(set(anchors) - set(kept))
     moved_up, moved_down = {i for i, _ in moved}, {j for _, j in moved}
