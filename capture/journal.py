@@ -92,8 +92,14 @@ class Disk:
         return os.write(descriptor, data)
 
     def sync(self, descriptor: int) -> None:
-        """Let the data and the length of a file reach the disk."""
+        """Let the data and the length of a file reach the disk.
+
+        Raises:
+            OSError: the disk fails, or (ESTALE) the file has no name any more: what stands in it nobody will read.
+        """
         os.fdatasync(descriptor)
+        if not os.fstat(descriptor).st_nlink:
+            raise OSError(errno.ESTALE, "it was removed while it was written")
 
     def sync_names(self, folder: Path) -> None:
         """Let the names of a folder reach the disk."""
@@ -182,17 +188,23 @@ class Journal:
         return self._acknowledged
 
     def close(self) -> None:
-        """End the journal; a full disk does not keep it from ending."""
-        if self._file >= 0:
-            try:
-                self._write(b"")
-                self._close()
-            except OSError as error:
-                if error.errno not in NO_SPACE:
-                    raise
-                os.close(self._file)  # recover closes the segment
-                self._file = -1
-        os.close(self._lock)
+        """End the journal; a full disk does not keep it from ending.
+
+        Raises:
+            OSError: the disk fails, or the journal was removed; it is closed all the same.
+        """
+        try:
+            if self._file >= 0:
+                try:
+                    self._write(b"")
+                    self._close()
+                except OSError as error:
+                    os.close(self._file)  # recover closes the segment
+                    self._file = -1
+                    if error.errno not in NO_SPACE:
+                        raise
+        finally:
+            os.close(self._lock)
 
     def _open(self) -> None:
         self._segment += 1

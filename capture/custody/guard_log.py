@@ -10,10 +10,12 @@ Source: docs/formats.md, section 11.
 
 from __future__ import annotations
 
+import errno
 import json
 import threading
 import time
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
@@ -30,6 +32,7 @@ ACCOUNT, EXPLAINED = "account", "explained"
 
 _OLD_LOG, _OLD_ACCOUNT, _OLD_EXPLAINED = "guard.log", "account.jsonl", "explanations.jsonl"
 _NO_ROOM = "no room on the disk"
+_REMOVED = f"{LOG} was removed while the guard wrote to it; what stood in it is gone"
 _STAMP = 20  # characters of the time of an old line
 _UTC = "%Y-%m-%dT%H:%M:%SZ"
 
@@ -125,6 +128,7 @@ class GuardLog:
         self.before = read_log(directory)
         self.kinds = {each["capture"]: kind_of(each) for each in self.before.explanations}
         self._lost = 0  # said, and not yet recorded as lost
+        self._removed = False  # by somebody, and not yet said in the one that was begun anew
         try:
             self._opened()
         except OSError:
@@ -177,13 +181,25 @@ class GuardLog:
                 self._lost += said
                 if not isinstance(error, OSError):
                     return str(error)
+                if error.errno == errno.ESTALE:
+                    self._begin_anew()
                 return _NO_ROOM if error.errno in NO_SPACE else str(error.strerror or error)
+
+    def _begin_anew(self) -> None:
+        """Leave a log that somebody has removed; the next write begins another, which says so."""
+        if self._recording is not None:
+            with suppress(OSError):  # that of the file that is gone
+                self._recording.close()
+            self._recording = None
+        self._removed = True
 
     def _opened(self) -> Recording:
         if self._recording is None:
             self._recording = Recording(self._place, GUARD, keep_B=self._keep_B, disk=self._disk)
         self._recording.lost += self._lost
         self._lost = 0
+        if self._removed:
+            self._removed = not self._recording.line(_REMOVED)
         return self._recording
 
     def _tell(self, trouble: str) -> None:

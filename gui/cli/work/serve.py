@@ -6,7 +6,7 @@ import signal
 import sys
 import threading
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from types import FrameType
 
@@ -102,7 +102,8 @@ def _recorded(
         ended.set()
         thread.join()
         if recording is not None:
-            recording.close()
+            with suppress(OSError):  # told when it happened
+                recording.close()
             if recording.lost:
                 more = (
                     f"{count_text(recording.lost)} samples more were lost than the recording says"

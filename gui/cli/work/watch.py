@@ -106,9 +106,13 @@ def _serve(options: WatchOptions, port: int) -> None:
 
 
 def _end(recording: Recording) -> None:
-    recording.close()
+    trouble = ""
+    try:
+        recording.close()
+    except OSError as error:  # it fails, or somebody has removed it
+        trouble = f"; {error.strerror}"
     more = f"; {recording.lost} more were lost, for there was no room" if recording.lost else ""
-    print(f"{printable(recording.path)}: {plural(recording.samples, 'sample')}{more}")
+    print(f"{printable(recording.path)}: {plural(recording.samples, 'sample')}{more}{trouble}")
 
 
 def _arguments_of_a_page() -> list[str]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import json
+import shutil
 import struct
 import threading
 import zlib
@@ -107,7 +108,7 @@ def test_a_full_disk_ends_nothing_and_what_was_lost_is_counted(tmp_path: Path) -
     assert [line for _, line in read.lines] == ["two"]
     recorded = Recorded(tmp_path / LOG)
     assert len(list(recorded.events())) == 1
-    assert recorded.lost == 3
+    assert recorded.lost == 4
     assert [line[21:] for line in said] == [
         "guard.ffrec: no room on the disk",
         "one (guard.ffrec: no room on the disk)",
@@ -237,3 +238,35 @@ def test_an_entry_whose_frame_is_whole_and_whose_values_are_of_another_kind_is_l
     assert read.missing[0].startswith(f"an entry {what!r} of no known form: {{")
     GuardLog(tmp_path).close()
     assert night(tmp_path).freezes == 0
+
+
+def test_a_log_that_somebody_removes_is_begun_anew_and_says_so(tmp_path: Path) -> None:
+    said: list[str] = []
+    log = GuardLog(tmp_path, said.append)
+    log("before")
+    assert log.sync() == ""
+    shutil.rmtree(tmp_path / LOG)
+    log("to a file without a name")
+    assert log.sync() == "it was removed while it was written"
+    assert said[-1].endswith("guard.ffrec: it was removed while it was written")
+    log("after")
+    assert log.sync() == ""
+    log.close()
+    lines = [line for _, line in read_log(tmp_path).lines]
+    assert lines == [
+        "guard.ffrec was removed while the guard wrote to it; what stood in it is gone",
+        "after",
+    ]
+
+
+def test_a_directory_that_somebody_removes_ends_no_guard(tmp_path: Path) -> None:
+    place = tmp_path / "caught"
+    place.mkdir()
+    log = GuardLog(place)
+    log("before")
+    shutil.rmtree(place)
+    log("to a file without a name")
+    assert log.sync() == "it was removed while it was written"
+    log("nowhere")
+    assert "there is no folder" in log.sync()
+    log.close()
