@@ -22,7 +22,7 @@ from freezeframe.capture.files.samples import Samples
 MARK = np.uint64(1 << 63)  # in `Clocks.low`: a line changes that is not the clock
 STILL = np.uint64(1 << 62)  # beside MARK: and the clock does not change in this sample
 
-_SAMPLES_AT_ONCE = 1 << 17
+_SAMPLES_AT_ONCE = 1 << 18
 _EDGES_AT_ONCE = 1 << 17
 _ONE, _NONE = np.uint64(1), np.uint64(0)
 _ALL = ~_NONE
@@ -239,11 +239,13 @@ def _from_samples(data: Any, begin_sample: int, lines: Any, how: Any, s: Any, cl
         here = count
         if i < stop:
             end = min(i + _LIFTED, stop)
-            count = _take_blocks(data, begin_sample, (i, end), lines, how, at, low_at, count)
+            count, marks = _take_blocks(data, begin_sample, (i, end), lines, how, at, low_at, count)
         else:
             end = length
-            count = _take_few(data, begin_sample, (i, end), lines, how, at, low_at, count)
+            count, marks = _take_few(data, begin_sample, (i, end), lines, how, at, low_at, count)
         _lift(lines, clocks, here, count)
+        if marks:
+            _move_marks(clocks, here, count)
         i = end
     last = data[length - _ONE]
     s.low, s.high = together(last, lines.low), together(last, lines.high)
@@ -268,16 +270,17 @@ def _begin(sample: int, low: Any, high: Any, how: Any, s: Any, clocks: Any) -> i
 @njit(cache=True, nogil=True)
 def _take_blocks(
     data: Any, begin_sample: int, span: Any, lines: Any, how: Any, at: Any, taken: Any, count: Any
-) -> Any:
+) -> tuple[Any, bool]:
     """Write the clocks in whole blocks of 64 samples, each with its sample as it is, and the marks in ``at``,
-    both for `_lift`; return the next place. Before ``span`` there is a sample."""
+    for `_lift` and `_move_marks`; return the next place, and whether there are marks. Before ``span`` there is a
+    sample."""
     clock, marking = lines.clock, lines.marked
     both = bool(how.both & ~how.marked) or how.watch_high != 0
     falling = _ALL if how.falling else _NONE
     gated, back, offset = how.gated != 0, how.before, np.uint64(begin_sample)
     levelled = gated or not both
     level = np.uint64(np.uint64(data[span[0] - _ONE]) & clock != 0)
-    marked = levels = _NONE
+    marked = levels = marks = _NONE
     i: Any = span[0]
     while i < span[1]:
         if levelled:
@@ -291,29 +294,32 @@ def _take_blocks(
             marked = moves(data, i, marking)
             if gated:
                 marked &= levels
+            marks |= marked
         here, wanted = count, active | marked
         rest = wanted
-        while rest:
+        # So many turns, not "while there are some": the processor need not wait for the answer.
+        count += np.uint64(count_ones(wanted))
+        for n in range(here, count):
             place = i + np.uint64(lowest(rest))
             rest &= rest - _ONE
-            at[count] = np.int64(offset + place)
-            taken[count] = np.uint64(data[place - back])
-            count += _ONE
+            at[n] = np.int64(offset + place)
+            taken[n] = np.uint64(data[place - back])
         while marked:
             mark = marked & (~marked + _ONE)
             marked ^= mark
             n = here + np.uint64(count_ones(wanted & (mark - _ONE)))
             at[n] = np.int64(np.uint64(at[n]) | (MARK if changed & mark else _MARKS))
         i += _LANES
-    return count
+    return count, marks != 0
 
 
 @njit(cache=True, nogil=True)
 def _take_few(
     data: Any, begin_sample: int, span: Any, lines: Any, how: Any, at: Any, taken: Any, count: Any
-) -> Any:
+) -> tuple[Any, bool]:
     """The same of samples one by one."""
     both = bool(how.both & ~how.marked) or how.watch_high != 0
+    any_marks = False
     for i in range(span[0], span[1]):
         changed = np.uint64(data[i] ^ data[i - _ONE])
         high = np.uint64(data[i]) & lines.clock != 0
@@ -323,16 +329,17 @@ def _take_few(
             marks = _NONE
             if marked:
                 marks = MARK if moved else MARK | STILL
+                any_marks = True
             at[count] = np.int64(np.uint64(begin_sample) + i | marks)
             taken[count] = np.uint64(data[i - how.before])
             count += _ONE
-    return count
+    return count, any_marks
 
 
 @njit(cache=True, nogil=True)
 def _lift(lines: Any, clocks: Any, begin: Any, end: Any) -> None:
-    """Turn the samples in the places ``begin`` to ``end`` into channels, and put the marks beside them."""
-    at, low_at, high_at = clocks
+    """Turn the samples in the places ``begin`` to ``end`` into channels."""
+    _, low_at, high_at = clocks
     runs = lines.low
     if len(high_at):
         for n in range(begin, end):
@@ -346,6 +353,12 @@ def _lift(lines: Any, clocks: Any, begin: Any, end: Any) -> None:
         for n in range(begin, end):
             low = (low_at[n] >> right & mask) << left
             low_at[n] = low | (low_at[n] >> right_2 & mask_2) << left_2
+
+
+@njit(cache=True, nogil=True)
+def _move_marks(clocks: Any, begin: Any, end: Any) -> None:
+    """Put the marks of the places ``begin`` to ``end`` beside the channels."""
+    at, low_at, _ = clocks
     for n in range(begin, end):
         low_at[n] |= np.uint64(at[n]) & _MARKS
         at[n] = np.int64(np.uint64(at[n]) & ~_MARKS)

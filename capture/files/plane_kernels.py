@@ -49,6 +49,28 @@ def moves(data: _Data, at: int, mask: np.uint64) -> np.uint64:
 
 
 @njit(cache=True, nogil=True)
+def has_bit(raw: npt.NDArray[np.uint8], at_B: int, unit_B: int, bit: np.uint64) -> np.uint64:
+    """Return the plane of units of 3, 5, 6 or 7 bytes, the first at ``raw[at_B]``, that have a bit in the byte there
+    under ``bit``; up to ``unit_B`` - 1 bytes after the last of them are looked at too."""
+    # The step of a vector is a number in the source.
+    if unit_B == 3:
+        plane: np.uint64 = vector.every(raw, np.int64(at_B), 3, np.uint64(bit))
+    elif unit_B == 5:
+        plane = vector.every(raw, np.int64(at_B), 5, np.uint64(bit))
+    elif unit_B == 6:
+        plane = vector.every(raw, np.int64(at_B), 6, np.uint64(bit))
+    else:
+        plane = vector.every(raw, np.int64(at_B), 7, np.uint64(bit))
+    return plane
+
+
+@njit(cache=True, nogil=True)
+def fetch(raw: npt.NDArray[np.uint8], at_B: int) -> None:
+    """Ask the processor for the cache line with byte ``at_B``, which may be beyond the end; nothing waits for it."""
+    vector.fetch(raw, np.int64(at_B))
+
+
+@njit(cache=True, nogil=True)
 def unit_at(units: _Data, i: int) -> np.uint64:
     """Return sample ``i`` of ``Samples.units`` as uint64, whatever their form."""
     if units.ndim == 2:

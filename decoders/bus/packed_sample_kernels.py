@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numba import njit
 
-from freezeframe.capture.files.plane_kernels import LANES
+from freezeframe.capture.files.plane_kernels import has_bit
 
 
 class PackedLayout(NamedTuple):
@@ -39,9 +39,4 @@ def packed_layout(unit_B: int, watch: int) -> PackedLayout | None:
 def packed_levels(raw: Any, layout: Any, first_B: Any) -> Any:
     """Return the plane of the clock in 64 samples that begin at byte ``first_B`` of ``raw``."""
     bit, byte, unit_B = layout
-    levels = np.uint64(0)
-    at_B = np.uint64(first_B) + byte
-    for lane in range(LANES):
-        levels |= np.uint64(raw[at_B] & bit != 0) << np.uint64(lane)
-        at_B += unit_B
-    return levels
+    return has_bit(raw, first_B + byte, unit_B, bit)

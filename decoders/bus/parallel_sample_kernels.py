@@ -18,6 +18,7 @@ from freezeframe.capture.files.plane_kernels import (
     LANES,
     count_ones,
     differs,
+    fetch,
     lowest,
     moves,
     unit_at,
@@ -33,6 +34,8 @@ _ONE, _NONE = np.uint64(1), np.uint64(0)
 _ALL = ~np.uint64(0)
 _WORD_B = 8  # read at each clock, however small a sample is
 _BLOCKS = 64  # of samples, whose items are in the nearest cache when they become words
+_AHEAD_B = np.uint64(3072)  # of samples: the processor itself looks ahead within 4 KiB alone
+_LINE_B = np.uint64(64)  # of a cache
 
 
 class SamplePlan(NamedTuple):
@@ -160,6 +163,10 @@ def _take_blocks(
     earlier = np.uint64(unit_at(data, span[0] * LANES - 1) & watch != 0)
     here: Any = np.uint64(count)
     for _ in range(span[0], span[1]):
+        if data.ndim == 1:
+            # Of units of 5 bytes the processor itself asks early enough.
+            for line_B in range(_NONE, unit_B * _LINE_B, _LINE_B):
+                fetch(raw, first_B + _AHEAD_B + line_B)
         if data.ndim == 1 and both:
             clocks = moves(data, first, watch)
         else:

@@ -20,27 +20,26 @@ ERRORS = ("", "cut-byte", "void", "cut-transfer")
 _CUT_BYTE, _VOID, CUT_TRANSFER = 1, 2, 3
 
 _SCL, _SDA = np.uint64(1), np.uint64(2)
+_ONE = np.uint64(1)
+_CLOCKS_OF_BYTE = np.uint64(16)  # SCL falls and rises with each bit
 
-# Places are sample indices; -1 where there is none or it is not known.
+# Places are sample indices; -1 where there is none or it is not known. Numbers are as narrow as in the table.
 ROW = np.dtype(
     [
-        (name, np.int64)
-        for name in (
-            "kind",  # index of KINDS
-            "error",  # index of ERRORS
-            "sample",
-            "last_sample",  # where the eighth bit was sampled
-            "byte_end_sample",
-            "ack_sample",
-            "end_sample",
-            "address",
-            "read",
-            "value",
-            "ack",
-            "bits",
-            "low_samples",
-            "ten",  # 1 in the first byte of a 10-bit address
-        )
+        ("sample", np.int64),
+        ("last_sample", np.int64),  # where the eighth bit was sampled
+        ("byte_end_sample", np.int64),
+        ("ack_sample", np.int64),
+        ("end_sample", np.int64),
+        ("low_samples", np.int64),
+        ("kind", np.int32),  # index of KINDS
+        ("error", np.int32),  # index of ERRORS
+        ("address", np.int16),
+        ("value", np.int16),
+        ("read", np.int8),
+        ("ack", np.int8),
+        ("bits", np.int8),
+        ("ten", np.int8),  # 1 in the first byte of a 10-bit address
     ]
 )
 
@@ -122,8 +121,8 @@ def events(clocks: Any, ten_bit: bool, s: Any, rows: Any) -> int:
             s.low_at = sample[0]
         i = 1
     while i < len(sample):
-        if s.phase == _IN_BYTES and s.bits < 8:
-            i = _bits(clocks, i, s)
+        if s.phase == _IN_BYTES and s.bits == 0 and s.low_at < 0:
+            i = _whole_byte(clocks, i, s)
             if i == len(sample):
                 break
         at, now = sample[i], levels[i]
@@ -136,7 +135,11 @@ def events(clocks: Any, ten_bit: bool, s: Any, rows: Any) -> int:
                 s.low_samples = max(s.low_samples, at - s.low_at)
                 s.low_at = -1
             if s.phase == _IN_BYTES:
-                count += _acknowledge(s, at, int(now & _SDA != 0), ten_bit, rows[count])
+                level = int(now & _SDA != 0)
+                if s.bits < 8:
+                    _bit(s, at, level)
+                else:
+                    count += _acknowledge(s, at, level, ten_bit, rows[count])
                 continue
         # SCL high and SDA changes. While no byte runs, SCL may have risen in this very sample.
         if now & MARK:
@@ -149,40 +152,49 @@ def events(clocks: Any, ten_bit: bool, s: Any, rows: Any) -> int:
     return count
 
 
-@njit(cache=True, nogil=True)
-def _bits(clocks: Any, first: int, s: Any) -> int:
-    """Take the bits of a byte from clock ``first`` on; return where it is whole, or where SDA changes
-    while SCL stays high.
+@njit(inline="always")
+def _whole_byte(clocks: Any, first: int, s: Any) -> int:
+    """Take the eight bits of a byte from clock ``first`` on, SCL being high before it; return the clock after
+    them, or ``first`` where they are not all there or SDA changes while SCL stays high.
 
-    Indices are unsigned: numba looks whether a signed one counts from the end.
+    The usual case: with no such change SCL falls and rises in turn, and nothing has to be asked at each
+    clock. Indices are unsigned: numba looks whether a signed one counts from the end.
     """
     sample, levels, _ = clocks
     i = np.uint64(first)
-    bits, shift, low_at, low_samples = s.bits, s.shift, s.low_at, s.low_samples
-    byte_at, bit_at, bit_before = s.byte_at, s.bit_at, s.bit_before
-    while i < np.uint64(len(levels)) and bits < 8:
-        at, now = sample[i], levels[i]
-        if now & STILL:
-            break
-        i += np.uint64(1)
-        if now & _SCL == 0:
-            low_at = at
-            continue
-        if low_at >= 0:
-            low_samples = max(low_samples, at - low_at)
-            low_at = np.int64(-1)
-        if bits == 0:
-            byte_at = at
-            shift = np.int64(0)
-        shift = shift << 1 | np.int64(now >> np.uint64(1) & np.uint64(1))
-        bits += 1
-        bit_before = bit_at
-        bit_at = at
-    s.bits, s.shift, s.low_at, s.low_samples = bits, shift, low_at, low_samples
-    s.byte_at, s.bit_at, s.bit_before = byte_at, bit_at, bit_before
-    if bits == 8:
-        s.width = bit_at - bit_before
-    return np.int64(i)  # type: ignore[return-value]  # numba's int64 is an int
+    end = i + _CLOCKS_OF_BYTE
+    if end > np.uint64(len(levels)):
+        return first
+    seen = shift = np.uint64(0)
+    low_samples = np.int64(s.low_samples)
+    for bit in range(8):
+        fall = i + np.uint64(2 * bit)
+        rise = fall + _ONE
+        seen |= levels[fall] | levels[rise]
+        shift |= (levels[rise] >> _ONE & _ONE) << np.uint64(7 - bit)
+        low_samples = max(low_samples, sample[rise] - sample[fall])
+    if seen & STILL:
+        return first
+    s.bits, s.shift, s.low_samples = 8, shift, low_samples
+    s.byte_at = sample[i + _ONE]
+    s.bit_before = sample[end - np.uint64(3)]
+    s.bit_at = sample[end - _ONE]
+    s.width = s.bit_at - s.bit_before
+    return np.int64(end)  # type: ignore[return-value]  # numba's int64 is an int
+
+
+@njit(cache=True, nogil=True)
+def _bit(s: Any, sample: int, level: int) -> None:
+    """Take one bit of a byte."""
+    if s.bits == 0:
+        s.byte_at = sample
+        s.shift = 0
+    s.shift = s.shift << 1 | level
+    s.bits += 1
+    s.bit_before = s.bit_at
+    s.bit_at = sample
+    if s.bits == 8:
+        s.width = s.bit_at - s.bit_before
 
 
 @njit(cache=True, nogil=True)

@@ -21,6 +21,7 @@ from freezeframe.decoders.columns import event_schema, names, octets, one_name, 
 from freezeframe.decoders.contract import OptionValues, Texts
 from freezeframe.decoders.serial.rows import joined
 from freezeframe.decoders.serial.spi_kernels import close, words
+from freezeframe.decoders.serial.spi_room import WordRoom
 from freezeframe.decoders.serial.spi_rows import (
     ERROR_ROW,
     ERRORS,
@@ -28,7 +29,6 @@ from freezeframe.decoders.serial.spi_rows import (
     TRANSFER_ROW,
     WordColumns,
     new_state,
-    word_columns,
 )
 from freezeframe.decoders.serial.spi_wide import MOST_NUMBER_BITS, WideBits, wide_schema
 
@@ -111,8 +111,7 @@ class SpiState:
         self.rows = np.zeros(_ROWS_AT_ONCE, TRANSFER_ROW), np.zeros(_ROWS_AT_ONCE, ERROR_ROW)
         self.transfers = 0  # given so far
         self.wide = WideBits() if options.integer("word_bits") > MOST_NUMBER_BITS else None
-        self.held: list[tuple[npt.NDArray[np.int64], ...]] = []
-        self.held_from = 0  # number of the first word that is held
+        self.room = WordRoom(wide=self.wide is not None)
 
 
 def decode_spi(
@@ -127,7 +126,7 @@ def decode_spi(
     option, record = settings[0], state.record[0]
     word_bits = options.integer("word_bits")
     # Every second sample can be a bit; up to a word less one is carried in.
-    columns = word_columns((len(piece) // 2 + 1 + word_bits) // word_bits + 1)
+    columns = state.room.columns((len(piece) // 2 + 1 + word_bits) // word_bits + 1)
     transfers: list[npt.NDArray[np.void]] = []
     errors: list[npt.NDArray[np.void]] = []
     first_word = int(record["words"])
@@ -137,7 +136,9 @@ def decode_spi(
             state.wide.take(clocks, falling=bool(option["falling"]))
         left = clocks
         while len(left.sample):
-            consumed, ended, wrong = words(left, option, record, first_word, columns, state.rows)
+            consumed, ended, wrong = words(
+                left, option, record, state.room.first_word, columns, state.rows
+            )
             left = left.cut(consumed)
             transfers.append(state.rows[0][:ended].copy())
             errors.append(state.rows[1][:wrong].copy())
@@ -147,24 +148,23 @@ def decode_spi(
         transfers.append(rows[0][:ended])
         errors.append(rows[1][:wrong])
     count = int(record["words"]) - first_word
-    made = columns.first(count)
     wrong_rows = joined(errors, ERROR_ROW)
     wrong_lines = {line: wrong_rows[line] for line in _LINES}
+    values: dict[str, npt.NDArray[np.object_]] = {}
     if state.wide is not None:
         lsb_first = options.text("order") == "lsb-first"
         sizes = np.full(count, word_bits)
-        of_words = {n: state.wide.words(made.begin, sizes, b, lsb_first) for n, b in _LINES.items()}
-        made = made._replace(mosi=of_words["mosi"], miso=of_words["miso"])
+        begins = columns.begin[first_word - state.room.first_word :][:count]
+        values = {n: state.wide.words(begins, sizes, b, lsb_first) for n, b in _LINES.items()}
         wrong_lines = {
             line: state.wide.words(wrong_rows["sample"], wrong_rows["bits"], bit, lsb_first)
             for line, bit in _LINES.items()
         }
         state.wide.forget(int(record["bits"]))
+    held, made = state.room.take(count, values)
     return {
         "spi.words": _word_table(made, first_word, wrong_rows, wrong_lines, piece, word_bits),
-        "spi.transfers": _transfer_table(
-            _held_words(state, made, first_word), joined(transfers, TRANSFER_ROW), state, piece
-        ),
+        "spi.transfers": _transfer_table(held, joined(transfers, TRANSFER_ROW), state, piece),
     }
 
 
@@ -275,38 +275,22 @@ def _word_table(
     return table(wide_word_schema() if wide else word_schema(), columns)
 
 
-def _held_words(
-    state: SpiState, made: WordColumns, first_word: int
-) -> list[tuple[npt.NDArray[np.int64], ...]]:
-    """Return what is held and what is new, as begin, end, MOSI and MISO columns in pieces."""
-    if not state.held:
-        state.held_from = first_word
-    return [*state.held, made[:4]]
-
-
 def _transfer_table(
-    pieces: list[tuple[npt.NDArray[np.int64], ...]],
+    held: WordColumns,
     transfers: npt.NDArray[np.void],
     state: SpiState,
     piece: Edges | Samples,
 ) -> pa.Table:
     count = len(transfers)
+    begin, end, mosi, miso = (column if count else column[:0] for column in held[:4])
+    offsets = np.zeros(1, dtype=np.int32)
     if count:
-        begin, end, mosi, miso = (
-            np.concatenate(column) if len(pieces) > 1 else column[0]
-            for column in zip(*pieces, strict=True)
-        )
-        firsts = transfers["first_word"] - state.held_from
-        offsets = np.append(firsts, firsts[-1:] + transfers["words"][-1:]).astype(np.int32)
         next_word = int(transfers["first_word"][-1] + transfers["words"][-1])
-        kept = next_word - state.held_from
-        pieces = [(begin[kept:], end[kept:], mosi[kept:], miso[kept:])]
-        state.held_from = next_word
-    else:
-        begin = end = np.zeros(0, dtype=np.int64)
-        mosi = miso = np.zeros(0, dtype=np.int64 if state.wide is None else object)
-        offsets = np.zeros(1, dtype=np.int32)
-    state.held = pieces if state.record["open"][0] else []
+        firsts = np.append(transfers["first_word"], next_word)
+        offsets = (firsts - state.room.first_word).astype(np.int32)
+        state.room.forget(next_word)
+    if not state.record["open"][0]:
+        state.room.forget(int(state.record["words"][0]))
     none = np.zeros(count + 1, dtype=np.int32)
     nothing = mosi[:0]
     lists = {

@@ -82,7 +82,7 @@ def words(
         s.bits += 1
         if s.bits == option.word_bits:
             places = s.word_at, s.bit_before, s.bit_at
-            _put_word(s.words - first_word, places, s.miso, s.mosi, s, option, columns)
+            _put_word(s.words - first_word, places, s.miso, s.mosi, _how(s, option), columns)
             s.words += 1
             s.bits = 0
     return i, transfer_count, error_count
@@ -105,17 +105,22 @@ def _whole_words(
         while i < count and levels[i] & MARK == 0:
             i += _ONE
         return np.int64(i)  # type: ignore[return-value]  # numba's int64 is an int
+    how = _how(s, option)
     at = begin = np.uint64(s.words - first_word)
     while i + size <= count:
         seen = miso = mosi = np.uint64(0)
+        left = size
+        # Each bit to its place, not all of them up by one: so the processor does several at once. Of a word
+        # that is wider than a number these are not used (spi_wide.py).
         for n in range(i, i + size):
+            left -= _ONE
             seen |= levels[n]
-            miso = miso << _ONE | levels[n] >> _ONE & _ONE
-            mosi = mosi << _ONE | levels[n] >> _TWO & _ONE
+            miso |= (levels[n] >> _ONE & _ONE) << left
+            mosi |= (levels[n] >> _TWO & _ONE) << left
         if seen & MARK:
             break
         places = sample[i], sample[i + size - _TWO], sample[i + size - _ONE]
-        _put_word(at, places, miso, mosi, s, option, columns)
+        _put_word(at, places, miso, mosi, how, columns)
         at += _ONE
         i += size
     if at > begin:
@@ -126,16 +131,23 @@ def _whole_words(
 
 
 @njit(inline="always")
-def _put_word(
-    at: Any, places: Any, miso: Any, mosi: Any, s: Any, option: Any, columns: Any
-) -> None:
+def _how(s: Any, option: Any) -> Any:
+    """Return what all words of a transfer share: its number, the chip select, bits, and their order."""
+    transfer = s.transfer if s.open else np.int64(-1)
+    select = s.select if option.selects else np.int64(-1)
+    return transfer, select, option.word_bits, option.lsb_first
+
+
+@njit(inline="always")
+def _put_word(at: Any, places: Any, miso: Any, mosi: Any, how: Any, columns: Any) -> None:
     """Write a word, its lines as they came, between the samples of its first and its last two bits."""
+    transfer, select, bits, lsb_first = how
     columns.begin[at] = places[0]
     columns.end[at] = places[2] + (places[2] - places[1])
-    columns.miso[at] = _line(miso, option.word_bits, option.lsb_first)
-    columns.mosi[at] = _line(mosi, option.word_bits, option.lsb_first)
-    columns.transfer[at] = s.transfer if s.open else -1
-    columns.select[at] = s.select if option.selects else -1
+    columns.miso[at] = _line(miso, bits, lsb_first)
+    columns.mosi[at] = _line(mosi, bits, lsb_first)
+    columns.transfer[at] = transfer
+    columns.select[at] = select
 
 
 @njit(cache=True, nogil=True)

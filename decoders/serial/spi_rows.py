@@ -36,9 +36,9 @@ class WordColumns(NamedTuple):
     transfer: npt.NDArray[np.int64]
     select: npt.NDArray[np.int8]
 
-    def first(self, count: int) -> WordColumns:
-        """Return the first words, a view."""
-        return WordColumns._make(column[:count] for column in self)
+    def cut(self, first: int, stop: int | None) -> WordColumns:
+        """Return the words ``[first, stop)``, a view."""
+        return WordColumns._make(column[first:stop] for column in self)
 
 
 def word_columns(size: int) -> WordColumns:
