@@ -95,7 +95,11 @@ def open_console(port: str) -> Iterator[Console]:
         yield _File(0)
         return
     if Path(port).is_file():
-        with Path(port).open("rb", buffering=0) as file:
+        try:
+            file = Path(port).open("rb", buffering=0)  # noqa: SIM115  # what the block raises is not of the opening
+        except OSError as error:
+            raise _closed(port, error) from None
+        with file:
             yield _File(file.fileno())
         return
     name, at, baud = port.rpartition("@")
@@ -106,6 +110,11 @@ def open_console(port: str) -> Iterator[Console]:
     try:
         device = serial.Serial(name, int(baud), timeout=_PAUSE_S)
     except (serial.SerialException, ValueError, OSError) as error:
-        raise TargetError(f"{name}: cannot be opened: {error}") from None
+        raise _closed(name, error) from None
     with device:
         yield _Port(name, device)
+
+
+def _closed(name: str, error: Exception) -> TargetError:
+    number = error.errno if isinstance(error, OSError) else None
+    return TargetError(f"{name}: cannot be opened: {os.strerror(number) if number else error}")
