@@ -42,6 +42,9 @@ _SETTLE_PS = 2_000_000_000
 _REQUEST_PS = 2_000_000
 _STEP_EVENTS = 64  # simulated between two looks at the time of day
 _STEP_PS = 10**11  # at most, of which an idle stretch costs no more than they do
+# For so long after a request an idle pair goes no faster than one that is simulated: hours that are skipped between two
+# reads of one answer would leave no counters that belong together.
+_ASKED_S, _ASKED_SPEED = 0.05, 0.5
 
 
 class Pacer:
@@ -51,6 +54,8 @@ class Pacer:
         """Begin now. ``speed`` in simulated seconds a second; None is as fast as it goes."""
         self._target = target
         self._speed = speed
+        self._asked_s = float("-inf")
+        self._asked_ps = 0
         self._anchor()
 
     def run_slice(self) -> float:
@@ -68,6 +73,10 @@ class Pacer:
             self._anchor()
         return 0.0 if self._target.now_ps < due_ps else _NAP_S
 
+    def asked(self) -> None:
+        """Take note that requests were answered just now."""
+        self._asked_s, self._asked_ps = time.monotonic(), self._target.now_ps
+
     def stand_still(self, settled: bool, requests: int) -> None:
         """Both cards are held: let the device finish once, then only requests take time."""
         self._target.advance(_REQUEST_PS * requests if settled else _SETTLE_PS)
@@ -79,7 +88,10 @@ class Pacer:
 
     def _due_ps(self, now_s: float) -> int | None:
         if self._speed is None:
-            return None
+            since_s = now_s - self._asked_s
+            if since_s > _ASKED_S:
+                return None
+            return self._asked_ps + int(since_s * _ASKED_SPEED * 1e12)
         return self._began_ps + int((now_s - self._began_s) * self._speed * 1e12)
 
 
@@ -220,7 +232,8 @@ def _serve(
             requests = poll_any(servers, _IDLE_S)
         else:
             settled = False
-            requests = poll_any(servers, pacer.run_slice())
+            if poll_any(servers, pacer.run_slice()):
+                pacer.asked()
 
 
 @contextmanager

@@ -16,6 +16,7 @@ from typing import IO, cast
 
 import pytest
 
+import freezeframe as ff
 from tests.gui.cli import process_environment, run_inside, run_process
 
 
@@ -144,3 +145,13 @@ def test_a_running_card_is_not_pulled_unless_it_is_frozen_for_it(tmp_path: Path)
     document = json.loads(run_inside("explain", str(tmp_path / "x.ff"), "--json").out)
     assert document["findings"] == []
     assert document["freeze"]["causes"] == ["host"]
+
+
+def test_an_idle_pair_that_goes_as_fast_as_it_can_lets_its_counters_be_read() -> None:
+    """Hours that pass between two reads of one answer would replace every copy of the counters meanwhile."""
+    with (
+        emulating("--listen", "127.0.0.1:0", "--load", "10s", "--speed", "0") as (_, line),
+        ff.connect(line.split()[1]) as card,
+    ):
+        for device in 20 * list(card.devices):
+            assert device.counters().values

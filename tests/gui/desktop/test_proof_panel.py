@@ -46,9 +46,12 @@ def proved(qtbot: QtBot, window: MainWindow) -> Proof:
 
 
 def is_near(shown: npt.NDArray[np.int64], x: float, y: float, colour: str) -> bool:
-    """Return whether a pixel of a colour stands at most one beside a place."""
-    near = shown[int(y) - 1 : int(y) + 2, int(x) - 1 : int(x) + 2]
-    return bool((np.abs(near - rgb(colour)).max(axis=2) < 24).any())
+    """Return whether a pixel of a colour stands at most one beside; a line between two pixels is half in each."""
+    near = shown[int(y) - 1 : int(y) + 2, int(x) - 1 : int(x) + 2] - rgb(DARK.css()["background"])
+    whole = rgb(colour) - rgb(DARK.css()["background"])
+    share = near @ whole / (whole @ whole)
+    aside = np.abs(near - share[..., None] * whole).max(axis=2)
+    return bool(((share > 0.4) & (share < 1.1) & (aside < 24)).any())
 
 
 def in_danger(shape: Shape) -> bool:
