@@ -44,7 +44,7 @@ _STEP_EVENTS = 64  # simulated between two looks at the time of day
 _STEP_PS = 10**11  # at most, of which an idle stretch costs no more than they do
 # For so long after a request an idle pair goes no faster than one that is simulated: hours that are skipped between two
 # reads of one answer would leave no counters that belong together.
-_ASKED_S, _ASKED_SPEED = 0.05, 0.5
+_ASKED_S, _ASKED_SPEED = 0.015, 0.5
 
 
 class Pacer:
