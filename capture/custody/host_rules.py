@@ -60,8 +60,10 @@ class LogRule:
         except re.error as error:
             raise InputError(f"{text!r}: {pattern!r} is no regular expression: {error}") from None
         self._path = Path(name)
-        if self._path.is_dir() or not self._path.parent.is_dir():
-            raise InputError(f"{text!r}: {name} is no file")
+        if self._path.is_dir():
+            raise InputError(f"{text!r}: {name} is a directory, no file")
+        if not self._path.parent.is_dir():
+            raise InputError(f"{text!r}: there is no directory {self._path.parent}")
         self._descriptor = -1
         self._streams = False
         self._rest = b""

@@ -152,7 +152,7 @@ class HostWatch:
         if trouble and not before:
             self._troubles.append(trouble)
         elif before and not trouble:
-            self._troubles.append(f"{before.partition(': ')[0]}: is read again")
+            self._troubles.append(f"{before.partition(': ')[0]}: can be read")
 
     def _fire(self, fired: Fired) -> None:
         self._fired.append(fired)

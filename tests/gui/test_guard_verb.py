@@ -15,6 +15,7 @@ import pytest
 
 from freezeframe.capture.custody.guard_log import LOG, read_log
 from freezeframe.capture.journal import segments
+from freezeframe.gui.cli.work.night_watch import summary
 from tests.capture.recorder.fake_recorder import FakeRecorder
 from tests.capture.serving import serving
 from tests.gui.cli import process_environment, run_inside
@@ -204,3 +205,10 @@ def test_what_the_shell_has_closed_takes_no_file_of_evidence_for_the_output(
     assert done.returncode == 0
     log = read_log(tmp_path / "caught")
     assert (log.missing, len(log.explanations)) == ([], 1)
+
+
+def test_a_stall_of_a_healthy_pair_stands_in_the_line_of_its_capture() -> None:
+    pair = {"capture": "0001.ff", "findings": [], "answer": "stalled, and no fault found"}
+    assert summary(pair) == "0001.ff: stalled, and no fault found"
+    cards = {"capture": "0002.ff", "findings": [], "devices": [{"answer": "no fault found"}]}
+    assert summary(cards) == "0002.ff: no fault found"

@@ -77,7 +77,7 @@ def test_the_end_of_a_program_fires_once_and_with_fails_only_when_it_failed() ->
     ("text", "says"),
     [
         ("log:/var/log", "write log:FILE~REGEX"),
-        ("log:/no/such/place~x", "is no file"),
+        ("log:/no/such/place~x", "there is no directory /no/such"),
         ("log:/tmp/x~(", "is no regular expression"),
         ("exit:no-such-program-here", "there is no such program"),
         ("fails:sh 'x", "No closing quotation"),
@@ -148,7 +148,7 @@ def test_a_log_that_is_not_there_is_told_once_and_that_it_is_read_again(tmp_path
     says = f"log:{log}: No such file or directory; no line of it is seen until it can be read"
     assert told == [says]
     log.write_text("bad\n")
-    assert soon(watch.troubles) == [f"log:{log}: is read again"]
+    assert soon(watch.troubles) == [f"log:{log}: can be read"]
     assert [one.text for one in watch.fired()] == [f"{log}: bad"]
     watch.stop()
 
