@@ -98,7 +98,7 @@ def record(devices: Sequence[Device], arms: Rearming, tap: str) -> Recording:
 
 def _record(devices: Sequence[Device], arms: Rearming, tap: str) -> Recording:
     for left in reversed(range(_TRIES)):
-        before = {device.name: device.counters().values for device in devices}
+        before = counts_before(devices)
         arms.arm()
         by_itself = wait_for_words(devices, tap)
         folder = frozen_and_pulled(devices)
@@ -112,6 +112,18 @@ def _record(devices: Sequence[Device], arms: Rearming, tap: str) -> Recording:
                 "the recording does not say why: freezeframe pull and explain tell more"
             )
     raise AssertionError("unreachable: the last try returns or raises")
+
+
+def counts_before(devices: Sequence[Device]) -> dict[str, dict[str, int]]:
+    """Read the counters of all cards while none is about to freeze: until it is frozen it counts what is on its way."""
+    while True:
+        states = [read_state(device).state for device in devices]
+        for device, state in zip(devices, states, strict=True):
+            if state == "triggered":
+                wait_for(device, "frozen", _CLOSING_S)
+        before = {device.name: device.counters().values for device in devices}
+        if states == [read_state(device).state for device in devices]:
+            return before
 
 
 def let_pass(devices: Sequence[Device], arms: Rearming, tap: str, words: int) -> None:

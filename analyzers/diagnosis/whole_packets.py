@@ -155,7 +155,8 @@ def numbers_broken(facts: Facts) -> Iterator[Finding]:
 def _from_power_up(facts: Facts, stream: Stream) -> bool:
     """Tell whether a tap holds all packets of the link: nothing was overwritten, and the second is number 1.
 
-    Or the card has recorded since its power-up, and says itself that a number was passed over.
+    One that the tap had begun before it recorded is number 0 itself, and says nothing of what was before it. Or the
+    card has recorded since its power-up, and says itself that a number was passed over.
     """
     view, card = facts.view, facts.view.device(stream.device)
     memory = card.memories.get(stream.tap) if card is not None else None
@@ -166,8 +167,10 @@ def _from_power_up(facts: Facts, stream: Stream) -> bool:
         stream.device
     ):
         return stream.tap == view.roles.rx.entry
-    second = stream.packets[1:2]
-    return bool(second) and second[0].header_ok is True and second[0].seq == 1
+    if len(stream.packets) < 2:
+        return False
+    first, second = stream.packets[:2]
+    return not first.cut_start and second.header_ok is True and second.seq == 1
 
 
 def _breaks(stream: Stream, *, from_zero: bool) -> Iterator[Break]:

@@ -140,6 +140,10 @@ class Pair:
         """Return random words."""
         return [self.random.getrandbits(64) for _ in range(length)]
 
+    def next_number(self, sender: str, seq: int) -> None:
+        """Number what the card sends from here on from ``seq``."""
+        self._seq[sender] = seq
+
     def send(
         self,
         sender: str = "A",

@@ -17,6 +17,7 @@ from freezeframe.capture.custody.rearming import Rearming
 from freezeframe.capture.errors import ForeignRecordingError, RecorderStateError
 from freezeframe.capture.folder import CaptureFolder
 from freezeframe.capture.recorder.control import arm_all
+from freezeframe.capture.recorder.state import read_state
 from freezeframe.capture.registers.access import Device, open_devices
 from freezeframe.capture.registers.map_table import WINDOWS
 from freezeframe.capture.targets.base import Target, Words
@@ -206,3 +207,13 @@ def test_a_finding_that_fits_a_card_in_order_fails_no_stage_and_any_other_does(
         else:
             with pytest.raises(Failure, match="undetermined"):
                 recording.record(devices, arms, "rx_deq")
+
+
+def test_what_a_card_counts_until_it_is_frozen_is_not_of_the_next_recording() -> None:
+    """As where packets are on their way while the card triggers: it counts them, and then its links are held."""
+    devices = open_devices(quiet(3))
+    devices[0].write("ctl.freeze", 0x465A << 16 | 1)
+    assert read_state(devices[0]).state == "triggered"
+    before = recording.counts_before(devices)
+    assert [read_state(device).state for device in devices] == ["frozen", "frozen"]
+    assert before == {device.name: device.counters().values for device in devices}

@@ -120,6 +120,20 @@ def test_a_number_that_the_sender_leaves_out_is_first_seen_at_its_first_tap(
     assert "packet 110 follows where packet 106 is due" in finding.text
 
 
+def test_a_link_whose_packet_0_the_tap_records_from_its_middle_on_misses_none(
+    explained: Explain,
+) -> None:
+    """As where a card in loop-back is armed while packet 0 crosses its FIFO, and the tap before it holds later ones."""
+    pair = Pair(causes=QUIET)
+    pair.next_number("A", 0)
+    sent = pair.traffic(8)
+    for crossing in sent[:4]:
+        crossing.tx_enq.clear()
+    for words in sent[0].from_tap("tx_deq"):
+        del words[:4]
+    assert explained(pair).findings == []
+
+
 def test_a_header_that_names_another_flow_than_its_descriptor_is_told(explained: Explain) -> None:
     pair = Pair(causes=QUIET)
     sent = pair.traffic(8, flow=2)
