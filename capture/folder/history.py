@@ -8,11 +8,14 @@ from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any
 
+from freezeframe.capture.host_clock import clock_text, host_clock
+
 Act = dict[str, Any]
 
 
 def act(what: str, when: datetime | None = None, **known: Any) -> Act:
-    """Return an entry of a capture's history: what was done by this program now, by whom and where.
+    """Return an entry of a capture's history: what was done by this program now, by whom and where,
+    and what the host says of the clock that ``when`` is by (`host_clock`).
 
     What is not known is None in ``known`` and said as null.
     """
@@ -21,7 +24,8 @@ def act(what: str, when: datetime | None = None, **known: Any) -> Act:
         who: str | None = getpass.getuser()
     except (KeyError, OSError):
         who = None  # a container without an entry for the user
-    return {"what": what, "when": moment, "who": who, "where": socket.gethostname(), **known}
+    said = {"what": what, "when": moment, "who": who, "where": socket.gethostname()}
+    return {**said, "clock": host_clock(), **known}
 
 
 def unknown_act(what: str, **known: Any) -> Act:
@@ -90,7 +94,9 @@ def _told(what: str, known: Mapping[str, Any]) -> str:
         return ""
     by = f" by {known['who']}" if known.get("who") else ""
     where = f" on {known['where']}" if known.get("where") else ""
-    how = f" ({known['by']})" if known.get("by") else ""
+    told = [str(known["by"])] if known.get("by") else []
+    told += filter(None, [clock_text(known.get("clock"))])
+    how = f" ({'; '.join(told)})" if told else ""
     return f"{what} {known['when']}{by}{where}{how}"
 
 

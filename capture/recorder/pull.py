@@ -196,7 +196,7 @@ def armed_of(
     generations: dict[str, int | None] = {}
     for devices in of_targets:
         generations |= generations_of(devices)
-    kept = {key: last.get(key) for key in ("what", "when", "who", "where", "by")}
+    kept = {key: last.get(key) for key in ("what", "when", "who", "where", "by", "clock")}
     return {**kept, "generation": generations}
 
 
