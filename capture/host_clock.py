@@ -1,4 +1,4 @@
-"""What the kernel says of its own clock: whether something keeps it in step with the world, and by how much it may be off.
+"""What the kernel says of its own clock: whether something keeps it in step, and by how much it may be off.
 
 It is asked, never set. Outside Linux, and where a sandbox forbids the question, nothing is known.
 

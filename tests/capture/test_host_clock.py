@@ -11,7 +11,6 @@ from typing import Any
 
 import pytest
 
-from freezeframe.capture import host_clock as asked
 from freezeframe.capture.folder.history import act, history_lines
 from freezeframe.capture.host_clock import clock_text, host_clock
 
@@ -51,8 +50,8 @@ def test_the_words_of_the_kernel_are_read_and_none_is_set(
     monkeypatch: pytest.MonkeyPatch, said: bytes, state: int, gives: Mapping[str, Any] | None
 ) -> None:
     kernel = _Kernel(said, state)
-    monkeypatch.setattr(asked.sys, "platform", "linux")
-    monkeypatch.setattr(asked.ctypes, "CDLL", lambda _: kernel)
+    monkeypatch.setattr("sys.platform", "linux")
+    monkeypatch.setattr("ctypes.CDLL", lambda _: kernel)
     assert host_clock() == gives
     assert kernel.modes == 0
 
@@ -61,7 +60,7 @@ def test_the_words_of_the_kernel_are_read_and_none_is_set(
 def test_on_another_system_nothing_is_known(
     monkeypatch: pytest.MonkeyPatch, platform_name: str
 ) -> None:
-    monkeypatch.setattr(asked.sys, "platform", platform_name)
+    monkeypatch.setattr("sys.platform", platform_name)
     assert host_clock() is None
 
 
@@ -101,7 +100,7 @@ def test_each_act_has_the_clock_and_its_line_says_it(monkeypatch: pytest.MonkeyP
     monkeypatch.setattr("freezeframe.capture.folder.history.host_clock", lambda: known)
     assert act("pulled")["clock"] == known
     by_jan = {"when": "2026-11-27T20:00:00+00:00", "who": "jan", "where": "lab7"}
-    history = [
+    history: list[dict[str, Any]] = [
         {"what": "armed", **by_jan, "clock": known},
         {"what": "frozen", **by_jan, "by": "this pull", "clock": {**known, "in_step": False}},
         {"what": "pulled", **by_jan},  # by a release of before
