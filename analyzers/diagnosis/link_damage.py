@@ -69,7 +69,8 @@ class WordAt:
 class LinkDamage:
     """Everything that differs on one link.
 
-    ``lags`` and ``phases`` by lane: the hypothesis that explains all differences of that lane.
+    ``lags`` and ``phases`` by lane: the hypothesis that explains all differences of that lane; ``late_phases``: those
+    that came so late that the words behind them are too few to tell a phase by.
     ``bonded``: lanes of the link; ``lanes``: those that differ.
     ``hidden``: another packet is bad downstream whose words upstream were not recorded, so the first
     difference that is seen need not be the first there was.
@@ -83,6 +84,7 @@ class LinkDamage:
     lanes: tuple[int, ...]
     lags: dict[int, Lag]
     phases: dict[int, Phase]
+    late_phases: dict[int, Phase]
     hidden: bool
     bonded: int
 
@@ -150,7 +152,9 @@ def _damage(
 ) -> LinkDamage:
     # Between packets the line is idle: a shifted phase borrows bytes that no tap recorded.
     inside = words.joined & (np.diff(words.pair, prepend=-1) == 0)
-    lanes, lags, phases = [], {}, {}
+    lanes, lags = [], {}
+    phases: dict[int, Phase] = {}
+    late_phases: dict[int, Phase] = {}
     for lane in range(bonded):
         up, down = shares(words.up, lane, bonded), shares(words.down, lane, bonded)
         if np.array_equal(up, down):
@@ -160,11 +164,22 @@ def _damage(
         if lag is not None:
             lags[lane] = lag
         phase = find_phase(up, down, inside)
-        if phase is not None and int((up != down).sum()) >= _PERSISTS_WORDS:
-            phases[lane] = phase
+        if phase is not None:
+            few = int((up != down).sum()) < _PERSISTS_WORDS
+            (late_phases if few else phases)[lane] = phase
     differ = np.flatnonzero(words.up != words.down)
     return LinkDamage(
-        sender, receiver, diff, words, differ, tuple(lanes), lags, phases, hidden, bonded
+        sender,
+        receiver,
+        diff,
+        words,
+        differ,
+        tuple(lanes),
+        lags,
+        phases,
+        late_phases,
+        hidden,
+        bonded,
     )
 
 

@@ -279,7 +279,7 @@ def _fitting(stretch: int, pair: PacketPair, damage: LinkDamage | None) -> tuple
     fitting = []
     if damage.lags or partly:
         fitting.append("sync-fifo-empty")
-    if damage.phases or partly:
+    if damage.phases or damage.late_phases or partly:
         fitting.append("lane-misaligned")
     if damage.differ.size == 1:
         fitting.append("header-corrupted" if damage.header_words else "payload-bit-flip")

@@ -16,6 +16,8 @@ from freezeframe.analyzers.diagnosis.lanes import (
     shift_phase,
     unshift_phase,
 )
+from tests.analyzers.bench_pair import Pair
+from tests.analyzers.conftest import Explain
 
 U32 = np.ndarray[tuple[int], np.dtype[np.uint32]]
 
@@ -146,3 +148,18 @@ def test_damage_that_ends_is_no_phase() -> None:
     wrong, _ = shift_phase(up, joined(30), "rotated", 2)
     down = np.concatenate([up[:5], wrong[5:20], up[20:]])
     assert find_phase(up, down, joined(30)) is None
+
+
+def test_a_lane_that_slips_in_the_last_word_recorded_is_among_what_may_have_been(
+    explained: Explain,
+) -> None:
+    """Three bytes early on lane 0 (faults.md, lane-misaligned): one byte of the tail is as sent."""
+    pair = Pair(causes={"A": ["host"], "B": ["pay-crc"]})
+    last = pair.traffic(8)[-1]
+    kind, tail = last.rx_enq[-1]
+    slipped = tail & 0xFF00FF00FF00FF00 | tail >> 48 & 0xFF | 0x00BC00BC00BC0000
+    last.rx_enq[-1] = (kind, slipped)
+    last.rx_deq[-1] = (kind, slipped)
+    (finding, *_) = explained(pair).findings
+    assert (finding.diagnosis, finding.tap) == ("undetermined", "rx_enq")
+    assert finding.candidates == ("lane-misaligned", "payload-bit-flip")
