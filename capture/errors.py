@@ -58,7 +58,28 @@ class DeviceUnknownError(TargetError):
 
 
 class RecorderStateError(TargetError):
-    """The recorder is not in the state that the request needs."""
+    """The recorder is not in the state that the request needs.
+
+    Args:
+        option: what goes on all the same, where something does: ``discard`` ends the line as ``; or give it up:
+            discard=True`` for who called this from Python, and as ``--discard`` where the command line prints it.
+    """
+
+    def __init__(self, text: str, *, option: str = "") -> None:
+        super().__init__(text)
+        self._option = option
+
+    @property
+    def said(self) -> str:
+        """The line without how it goes on, for a window that has its own way to ask."""
+        return super().__str__()
+
+    def __str__(self) -> str:
+        return f"{self.said}; or give it up: {self._option}=True" if self._option else self.said
+
+    @property
+    def lines(self) -> tuple[str, ...]:
+        return (f"{self.said}; or give it up: --{self._option}" if self._option else self.said,)
 
 
 class ForeignRecordingError(RecorderStateError):

@@ -8,7 +8,7 @@ from pathlib import Path
 from freezeframe.capture.counters.card import CardSource
 from freezeframe.capture.counters.contract import CounterSource
 from freezeframe.capture.custody.giving_up import arm_over
-from freezeframe.capture.errors import InputError
+from freezeframe.capture.errors import InputError, RecorderStateError
 from freezeframe.capture.recorder import control
 from freezeframe.capture.recorder.pull import pull
 from freezeframe.gui.places import free_name, refuse_evidence
@@ -21,7 +21,10 @@ def arm(source: CounterSource, *, discard: bool = False) -> str:
         RecorderStateError: a frozen recording that this host has not kept would be lost, and ``discard`` is not said.
     """
     devices = _card(source).devices
-    armed = arm_over(devices, by="watch", discard=discard)
+    try:
+        armed = arm_over(devices, by="watch", discard=discard)
+    except RecorderStateError as error:
+        raise RecorderStateError(error.said) from None  # a second key, or a question, gives it up
     names = ", ".join(
         f"{device.name} generation {generation}"
         for device, generation in zip(devices, armed.generations, strict=True)

@@ -119,8 +119,8 @@ def refuse_loss(
                 )
     elif found.loss and not discard:
         raise RecorderStateError(
-            f"{url}: {found.loss}; it would be lost. Keep it: freezeframe pull {shlex.quote(url)} -o NAME.ff; "
-            "or give it up: --discard"
+            f"{url}: {found.loss}; it would be lost. Keep it: freezeframe pull {shlex.quote(url)} -o NAME.ff",
+            option="discard",
         )
     return found
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from freezeframe.capture.errors import InputError, TargetError
+from freezeframe.capture.errors import InputError, RecorderStateError, TargetError
 from freezeframe.capture.targets.base import open_target
 
 
@@ -22,3 +22,18 @@ def test_a_line_end_in_a_message_is_shown_and_ends_no_line(end: str, shown: str)
 def test_a_target_url_with_a_line_end_is_refused_in_one_line() -> None:
     with pytest.raises(InputError, match=r"etherbone:\[::3\\r\\n1\]: write etherbone:"):
         open_target("etherbone:[::3\r\n1]")
+
+
+def test_what_goes_on_all_the_same_is_an_argument_in_python_an_option_on_a_command_line_and_neither_in_a_window() -> (
+    None
+):
+    error = RecorderStateError("emu: device A\nis frozen", option="discard")
+    assert str(error) == r"emu: device A\nis frozen; or give it up: discard=True"
+    assert error.lines == (r"emu: device A\nis frozen; or give it up: --discard",)
+    assert error.said == r"emu: device A\nis frozen"
+    plain = RecorderStateError("device A is idle")
+    assert (str(plain), plain.lines, plain.said) == (
+        "device A is idle",
+        ("device A is idle",),
+        "device A is idle",
+    )

@@ -104,8 +104,11 @@ def test_a_card_tells_its_state_and_counters_and_is_frozen_and_armed() -> None:
         card.wait(30)
         assert card.counters()["A"]["tx_enq_words"] >= 0
         before = card.states()["A"].generation
-        with pytest.raises(RecorderStateError, match="this host has not kept it; it would be lost"):
+        with pytest.raises(
+            RecorderStateError, match="this host has not kept it; it would be lost"
+        ) as lost:
             card.arm()
+        assert str(lost.value).endswith(" -o NAME.ff; or give it up: discard=True")
         card.arm(discard=True)
         assert card.states()["A"].generation == before + 1
     with pytest.raises(ff.TargetError, match="has been closed"):

@@ -437,14 +437,22 @@ def watching(url: str, folder: Path, *, allow_write: bool, pull: bool = False) -
     return Dashboard(Monitor([reader]), DashboardOptions(0.1, allow_write, folder, pull))
 
 
+def logged(app: Dashboard) -> str:
+    return " ".join(" ".join(texts(app, "log")).split())
+
+
 def test_a_frozen_card_is_pulled_and_then_armed_and_frozen_by_keys(tmp_path: Path) -> None:
     fake = FakeRecorder()
 
     async def job(app: Dashboard, pilot: Pilot[None]) -> None:
         await until(app, pilot, lambda: "FROZEN" in "".join(texts(app, "banner")))
         await pilot.press("a")
-        log = " ".join(" ".join(texts(app, "log")).split())
+        log = logged(app)
         assert "would be lost; a once more arms" in log
+        await until(
+            app, pilot, lambda: "has not kept it; it would be lost. Keep it:" in logged(app)
+        )
+        assert "discard" not in logged(app)  # here neither the option nor the argument
         assert fake.writes == []
         await pilot.press("p")
         await until(app, pilot, lambda: any("words into" in text for text in texts(app, "log")))
