@@ -23,6 +23,10 @@ class FreezeframeError(Exception):
         return (str(self),)
 
 
+class FreezeframeWarning(UserWarning):
+    """What was asked goes on, and something beside it is wrong."""
+
+
 class InputError(FreezeframeError):
     """What the user asked for or handed over cannot be used."""
 

@@ -15,9 +15,9 @@ _decoders = code("freezeframe.decoders.registry:load_decoders")
 
 
 def targets(incomplete: str) -> list[str]:
-    """Offer the user's names of targets, and the schemes of URLs; these alone where the file of names is wrong."""
+    """Offer the user's names of targets, and the schemes of URLs; these alone where the file is unreadable."""
     try:
-        names = list(_aliases())
+        names = list(_aliases().urls)
     except InputError:  # a verb tells it; here it would stand in the midst of the line
         names = []
     return _beginning([*names, *(f"{scheme}:" for scheme in _schemes())], incomplete)

@@ -5,12 +5,14 @@ from __future__ import annotations
 import errno
 import functools
 import sys
-from collections.abc import Callable, Iterable
-from typing import ParamSpec
+import warnings
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from typing import ParamSpec, TextIO
 
 import typer
 
-from freezeframe.capture.errors import FreezeframeError
+from freezeframe.capture.errors import FreezeframeError, FreezeframeWarning
 from freezeframe.capture.stand_ins import in_given_names
 from freezeframe.gui.cli.output import EXIT_PIPE, forget_stdout
 from freezeframe.gui.text import printable
@@ -32,7 +34,8 @@ def reported(run: Callable[_Parameters, None]) -> Callable[_Parameters, None]:
     @functools.wraps(run)
     def wrapped(*args: _Parameters.args, **kwargs: _Parameters.kwargs) -> None:
         try:
-            run(*args, **kwargs)
+            with _warned():
+                run(*args, **kwargs)
         except KeyboardInterrupt:
             raise typer.Exit(EXIT_INTERRUPTED) from None
         except BrokenPipeError:
@@ -46,6 +49,32 @@ def reported(run: Callable[_Parameters, None]) -> Callable[_Parameters, None]:
             raise _exit((_file_error(error),), FreezeframeError.exit_code) from error
 
     return wrapped
+
+
+@contextmanager
+def _warned() -> Iterator[None]:
+    """Print each warning of ours once, as a line of the command line, while a verb runs."""
+    others = warnings.showwarning
+
+    def show(
+        message: Warning | str,
+        category: type[Warning],
+        filename: str,
+        lineno: int,
+        file: TextIO | None = None,
+        line: str | None = None,
+    ) -> None:
+        if issubclass(category, FreezeframeWarning):
+            print(f"freezeframe: {_shortened(printable(str(message)))}", file=sys.stderr)
+        else:
+            others(message, category, filename, lineno, file, line)
+
+    warnings.filterwarnings("once", category=FreezeframeWarning)
+    warnings.showwarning = show
+    try:
+        yield
+    finally:
+        warnings.showwarning = others
 
 
 def _exit(lines: Iterable[str], code: int) -> typer.Exit:

@@ -125,11 +125,72 @@ def test_the_registers_of_a_capture_are_those_of_its_freeze_and_only_read(captur
     assert "is a recording, which is only read" in done.err
 
 
-def test_a_damaged_file_of_names_is_one_line(lab: Path) -> None:
+WRONG_NAMES = """\
+# the lab
+lab = "emu:?seed=1&fault=none"
+bare = emu:
+desk = "lab"
+old = "emu:?seed=2"
+three = 3
+old = "emu:?seed=3"
+"quoted" = "emu:?seed=4"  # a comment
+circle = "circle"
+"""
+
+
+@pytest.mark.parametrize(
+    ("name", "says"),
+    [
+        ("bare", '3: bare: write bare = "URL", for instance bare = "etherbone://192.0.2.7"'),
+        ("desk", """4: desk: 'lab' is a name itself; write what it stands for: desk = "emu:?seed=1&fault=none\""""),
+        ("old", "5: old: stands again in line 7; write it once"),
+        ("three", '6: three: write three = "URL", for instance three = "etherbone://192.0.2.7"'),
+        ("circle", '9: circle: write circle = "URL", for instance circle = "etherbone://192.0.2.7"'),
+    ],
+)  # fmt: skip
+def test_a_name_whose_line_is_wrong_is_refused_by_its_line(lab: Path, name: str, says: str) -> None:
+    lab.write_text(WRONG_NAMES)
+    done = run_inside("reg", name, "id.magic")
+    assert (done.code, done.out, done.err) == (2, "", f"freezeframe: {lab}:{says}\n")
+
+
+def test_a_name_that_no_line_gives_is_refused_with_the_line_that_is_wrong(lab: Path) -> None:
+    lab.write_text('lab "emu:"\n')
+    done = run_inside("reg", "other", "id.magic")
+    assert (done.code, done.out) == (2, "")
+    assert done.err == (
+        f"freezeframe: 'other': no line that can be read gives that name, and {lab}:1: "
+        'write NAME = "URL", for instance lab = "etherbone://192.0.2.7"\n'
+    )
+
+
+def test_the_other_names_go_on_beside_wrong_lines_with_one_warning(
+    lab: Path, tmp_path: Path
+) -> None:
+    lab.write_text(WRONG_NAMES)
+    told = (
+        f'freezeframe: {lab}:3: bare: write bare = "URL", for instance bare = "etherbone://192.0.2.7"; '
+        "wrong, too: line 4, 5, 6, 9; the other names can be used\n"
+    )
+    done = run_inside("reg", "lab", "id.magic", "--device", "A", "--json")
+    assert json.loads(done.out)["registers"][0]["value"] == 0x46525A46
+    assert done.err == told
+    both = run_inside("pull", "lab", "quoted", "--freeze", "-o", str(tmp_path / "x.ff"))
+    assert (both.code, both.err.count(told)) == (0, 1), both.err
+
+
+def test_the_list_of_names_has_each_wrong_line_beside_it(lab: Path) -> None:
+    lab.write_bytes(b'\xff = "emu:"\nlab = "emu:"\r\n[lab2]\n')
+    done = run_inside("targets", "--json")
+    assert json.loads(done.out)["aliases"] == {"lab": "emu:"}
+    told = 'write NAME = "URL", for instance lab = "etherbone://192.0.2.7"'
+    assert done.err == f"freezeframe: {lab}:1: {told}\nfreezeframe: {lab}:3: {told}\n"
+
+
+def test_a_url_is_not_looked_up_among_names(lab: Path) -> None:
     lab.write_text("lab = 3\n")
-    done = run_inside("status", "lab")
-    assert done.code == 2
-    assert 'write NAME = "URL"' in done.err
+    done = run_inside("reg", EMULATED, "id.magic", "--device", "A")
+    assert (done.code, done.err) == (0, "")
 
 
 def test_a_shell_is_offered_what_there_is_beside_a_damaged_file_of_names(lab: Path) -> None:

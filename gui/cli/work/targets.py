@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -33,7 +34,10 @@ KINDS: dict[str, tuple[str, str]] = {
 
 def list_kinds(*, json: bool) -> None:
     """Print every kind of target that is registered, ours in the order of `KINDS`."""
-    schemes, names = target_schemes(), aliases()
+    schemes, named = target_schemes(), aliases()
+    names = named.urls
+    for wrong in named.wrong:
+        print(f"freezeframe: {printable(named.text(wrong))}", file=sys.stderr)
     kinds = [
         {
             "scheme": scheme,
