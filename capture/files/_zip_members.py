@@ -70,6 +70,15 @@ class ZipMembers:
         """The unpacked size of a member as the directory says it, which may be a lie."""
         return self._infos[name].file_size
 
+    def why_unread(self, name: str) -> str:
+        """Return why nothing can be unpacked of a member that may be whole; empty where it can."""
+        info = self._infos[name]
+        if info.flag_bits & 0x1:
+            return "is encrypted; unpack and pack it again"
+        if info.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
+            return f"is packed by method {info.compress_type}; 0 (stored) and 8 (deflate) are read"
+        return ""
+
     def read_small(self, name: str, limit_B: int) -> bytes:
         """Return a whole member of at most ``limit_B`` bytes.
 
@@ -218,13 +227,8 @@ class ZipMembers:
 
     def _seek_data(self, info: zipfile.ZipInfo) -> None:
         name = info.filename
-        if info.flag_bits & 0x1:
-            raise CaptureFormatError(f"{self.path}: {name} is encrypted; unpack and pack it again")
-        if info.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
-            raise CaptureFormatError(
-                f"{self.path}: {name} is packed by method {info.compress_type}; "
-                "0 (stored) and 8 (deflate) are read"
-            )
+        if why := self.why_unread(name):
+            raise CaptureFormatError(f"{self.path}: {name} {why}")
         header = self._local_header(info)
         self._file.seek(
             info.header_offset + _LOCAL_HEADER_B + _short(header, 26) + _short(header, 28)

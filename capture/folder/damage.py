@@ -63,13 +63,21 @@ class Damage(NamedTuple):
 
 
 class Examined(NamedTuple):
-    """A capture folder held against its manifest; ``manifest`` is None where neither it nor its copy can be read."""
+    """A capture folder held against its manifest; ``manifest`` is None where neither it nor its copy can be read.
+
+    Attributes:
+        files: of the evidence, the manifests among them; ``chunks``: that have a hash of their own.
+        beside: files that lie in one file with the capture and were held against the archive's sums.
+        unchecked: what lies there and was not, or not against what it says of itself, and why.
+    """
 
     manifest: dict[str, Any] | None
     damage: list[Damage]
     files: int
     bytes: int
     chunks: int
+    beside: int = 0
+    unchecked: tuple[str, ...] = ()
 
 
 def lines_of(damage: Sequence[Damage]) -> list[str]:
@@ -101,7 +109,8 @@ def examine(folder: Path) -> Examined:
         return Examined(None, damage, 0, 0, 0)
     stated = manifest.get("raw")
     files = stated if isinstance(stated, dict) else {}
-    chunks = size_B = 0
+    manifests = [path for name in (MANIFEST, MANIFEST_COPY) if (path := folder / name).is_file()]
+    chunks, size_B = len(manifests), sum(path.stat().st_size for path in manifests)
     for name, entry in sorted(files.items()):
         damage += file_damage(folder, name, entry)
         size_B += entry["bytes"]
@@ -110,7 +119,7 @@ def examine(folder: Path) -> Examined:
         Damage(name, 0, 0, "is not in the manifest; only what was recorded belongs here")
         for name in _extra(folder, files)
     ]
-    return Examined(manifest, damage, len(files), size_B, chunks)
+    return Examined(manifest, damage, len(manifests) + len(files), size_B, chunks)
 
 
 def file_damage(folder: Path, name: str, entry: Any) -> list[Damage]:

@@ -13,6 +13,7 @@ import shutil
 import struct
 import tempfile
 import zlib
+from collections import deque
 from collections.abc import Iterator, Mapping
 from functools import cache
 from pathlib import Path
@@ -45,6 +46,17 @@ class Stored(NamedTuple):
     name: str
     crc: int
     data: bytes
+
+
+class Beside(NamedTuple):
+    """What lies beside the capture in an archive: so many files whose sums were compared, and what came of it.
+
+    ``altered``: name, bytes and what is wrong. ``unchecked``: a line each for what has no sum that can be compared.
+    """
+
+    files: int
+    altered: list[tuple[str, int, str]]
+    unchecked: list[str]
 
 
 def place_of(path: Path | str) -> Path:
@@ -93,6 +105,36 @@ def altered_members(data: bytes) -> dict[str, int]:
     return {member.name: len(member.data) for member, _ in found if member.name not in whole}
 
 
+def examine_beside(path: Path) -> Beside:
+    """Hold what lies beside the capture in a whole archive against the sums that the archive has of it.
+
+    Raises:
+        CaptureFormatError: the archive is damaged, or its members overlap, stand twice or contradict themselves.
+    """
+    altered, unchecked, files = [], [], 0
+    with ZipMembers(path) as archive:
+        prefix = capture_in(archive.names)
+        others = {p for p in map(_capture_of, archive.names) if p is not None} - {prefix}
+        lead = f"{prefix}/" if prefix else ""
+        for name in archive.names:
+            if name.startswith(lead) or name.endswith("/"):
+                continue
+            if why := archive.why_unread(name):
+                unchecked.append(f"{name}: {why}")
+                continue
+            files += 1
+            try:
+                deque(archive.stream([name]), 0)
+            except CaptureFormatError as error:
+                why = str(error).partition(f"{name}: ")[2].partition(";")[0]
+                altered.append((name, archive.declared_B(name), why))
+    unchecked += [
+        f"{other}: is a capture, too, and was held against the archive's sums alone; unpack it to verify it"
+        for other in sorted(others)
+    ]
+    return Beside(files, altered, unchecked)
+
+
 def is_ours(data: bytes) -> bool:
     """Return whether an archive was packed here, also where a bit of that mark is damaged."""
     dated = data[10:14] == struct.pack("<2H", 0, _DATE)
@@ -118,13 +160,15 @@ def first_difference(data: bytes) -> int | None:
 
 def capture_in(names: tuple[str, ...]) -> str | None:
     """Return the folder of the one capture among the names of an archive's members; None where there is none."""
-    places = {
-        name.rpartition("/")[0]
-        for name in names
-        if name.rpartition("/")[2] in (MANIFEST, MANIFEST_COPY)
-    }
+    places = {place for place in map(_capture_of, names) if place is not None}
     found = sorted(places, key=lambda place: (place.count("/"), place))
     return found[0] if found else None
+
+
+def _capture_of(name: str) -> str | None:
+    """Return the folder of which a member is the manifest; None of another member."""
+    place, _, file = name.rpartition("/")
+    return place if file in (MANIFEST, MANIFEST_COPY) else None
 
 
 @cache
@@ -136,7 +180,7 @@ def _unpacked(path: Path, shown: Path, _changed_ns: int, _size_B: int) -> Path:
         lead = f"{prefix}/" if prefix else ""
         wanted = [n for n in archive.names if n.startswith(lead) and not n.endswith("/")]
         total_B = sum(archive.declared_B(name) for name in wanted)
-        _check(shown, wanted)
+        _check(shown, [name for name in archive.names if not name.endswith("/")])
         place = Path(tempfile.mkdtemp(dir=temporary_folder().name)) / _folder_name(path, prefix)
         free_B = shutil.disk_usage(temporary_folder().name).free
         if total_B > free_B:

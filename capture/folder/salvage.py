@@ -37,6 +37,7 @@ from freezeframe.capture.folder.one_file import (
     SUFFIX,
     altered_members,
     capture_in,
+    examine_beside,
     first_difference,
     is_ours,
     place_of,
@@ -49,7 +50,17 @@ from freezeframe.capture.targets.given_as_file import missing
 
 _PAIR_B = 8
 _SAMPLE_B = 8
+_ALTERED = "altered since it was packed; it is beside the capture, not of it"
 _ARCHIVE_B = 1 << 30  # of an archive that is damaged
+
+
+class _Packed(NamedTuple):
+    """An archive as a folder, what is wrong with the archive itself, and what is said of what lies beside."""
+
+    place: Path
+    damage: list[Damage]
+    beside: int = 0
+    unchecked: tuple[str, ...] = ()
 
 
 class Salvaged(NamedTuple):
@@ -67,9 +78,11 @@ def examine_any(path: Path) -> Examined:
     """
     if path.is_dir():
         return examine(path)
-    folder, damage = _unpacked(path)
-    found = examine(folder)
-    return found._replace(damage=[*damage, *found.damage])
+    packed = _unpacked(path)
+    found = examine(packed.place)
+    return found._replace(
+        damage=[*packed.damage, *found.damage], beside=packed.beside, unchecked=packed.unchecked
+    )
 
 
 def salvage(path: Path) -> Salvaged:
@@ -78,7 +91,8 @@ def salvage(path: Path) -> Salvaged:
     Raises:
         CaptureFormatError: it is no capture, of samples, or neither its manifest nor the copy can be read.
     """
-    folder, damage = (path, []) if path.is_dir() else _unpacked(path)
+    packed = _Packed(path, []) if path.is_dir() else _unpacked(path)
+    folder, damage = packed.place, packed.damage
     found = examine(folder)
     damage += found.damage
     if not found.damage:
@@ -96,14 +110,14 @@ def salvage(path: Path) -> Salvaged:
     return Salvaged(_without(folder, manifest, found.damage), damage)
 
 
-def _unpacked(path: Path) -> tuple[Path, list[Damage]]:
-    """Return what an archive holds as a folder, also of a damaged one, and what is wrong with the archive itself."""
+def _unpacked(path: Path) -> _Packed:
+    """Return what an archive holds, also a damaged one."""
     if not path.exists():
         raise CaptureFormatError(missing(path, "does not exist"))
     damage = []
     try:
         if path.stat().st_size > _ARCHIVE_B:
-            return place_of(path), []
+            return _of_another(path, place_of(path))
         data = path.read_bytes()
         ours = is_ours(data)
         at = first_difference(data) if ours else None
@@ -112,7 +126,7 @@ def _unpacked(path: Path) -> tuple[Path, list[Damage]]:
                 Damage(path.name, at, 1, "altered beside what is packed: header or directory")
             ]
         if not ours and (place := place_of(path)).is_dir():
-            return place, []
+            return _of_another(path, place)
     except (CaptureFormatError, OSError) as error:
         if isinstance(error, OSError):
             raise InputError(f"{path}: cannot be read: {error.strerror}") from None
@@ -132,13 +146,20 @@ def _unpacked(path: Path) -> tuple[Path, list[Damage]]:
     stands_for(place, path)
     # What is beside the capture has no hashes; of it the archive's own sums tell.
     damage += [
-        Damage(
-            member, 0, size_B, "altered since it was packed; it is beside the capture, not of it"
-        )
+        Damage(member, 0, size_B, _ALTERED)
         for member, size_B in altered_members(data).items()
         if not member.startswith(lead)
     ]
-    return place, damage
+    return _Packed(place, damage, sum(not member.startswith(lead) for member in members))
+
+
+def _of_another(path: Path, place: Path) -> _Packed:
+    """Return a whole archive, with what the archive's sums say of what lies beside the capture."""
+    beside = examine_beside(path)
+    damage = [
+        Damage(name, 0, size_B, f"{_ALTERED} ({why})") for name, size_B, why in beside.altered
+    ]
+    return _Packed(place, damage, beside.files, tuple(beside.unchecked))
 
 
 def _without(folder: Path, manifest: Json, damage: Sequence[Damage]) -> Path:

@@ -39,7 +39,7 @@ def test_verify_lists_what_is_damaged_and_exits_with_1(damaged: Path, whole: Pat
     done = run_inside("verify", str(whole), str(damaged.parent))
     assert done.code == 1
     first, second, third = done.out.splitlines()
-    assert re.search(r"fault\.ff: whole: 15 files, 59 chunks, [\d,]+ B$", first)
+    assert re.search(r"fault\.ff: whole: 17 files, 61 chunks, [\d,]+ B$", first)
     assert re.search(
         r"bad\.ff: damaged in 1 place; 2,304 B of [\d,]+ B are lost, --salvage reads the rest$",
         second,
@@ -251,6 +251,88 @@ def test_what_lies_beside_the_capture_in_one_file_is_verified_too(
     assert "; 0 B of" in done.out
     # The evidence is whole, and is read.
     assert run_inside("reg", str(place), "ctl.state", "--device", "A").code == 0
+
+
+def _of_another_program(whole: Path, place: Path, beside: dict[str, bytes]) -> bytearray:
+    """Return an archive, deflated, as another program makes it."""
+    with zipfile.ZipFile(place, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, data in {**files_below(whole, "mail/fault.ff"), **beside}.items():
+            archive.writestr(name, data)
+    return bytearray(place.read_bytes())
+
+
+def test_in_an_archive_of_another_program_what_lies_beside_is_held_against_its_sums(
+    whole: Path, tmp_path: Path
+) -> None:
+    place = tmp_path / "mail.ff.zip"
+    data = _of_another_program(whole, place, {"notes.txt": b"seen at 1 a.m.", "mail/b.log": b""})
+    done = run_inside("verify", str(place))
+    assert done.code == 0
+    assert re.fullmatch(
+        r"\S+: whole: 17 files, 61 chunks, [\d,]+ B; beside it 2 files, as packed\n", done.out
+    )
+    at = data.index(b"notes.txt") + len("notes.txt")
+    stored = data.index(b"PK\x03\x04", at) - at
+    data[at + stored // 2] ^= 1
+    place.write_bytes(data)
+    done = run_inside("verify", str(place))
+    assert (done.code, "damaged in 1 place; 0 B of" in done.out) == (1, True)
+    assert (
+        "notes.txt: bytes 0..13: altered since it was packed; it is beside the capture, not of it ("
+        in done.out
+    )
+    assert run_inside("reg", str(place), "ctl.state", "--device", "A").code == 0  # which is whole
+
+
+def test_what_cannot_be_checked_beside_a_capture_is_listed(whole: Path, tmp_path: Path) -> None:
+    place = tmp_path / "mail.ff.zip"
+    with zipfile.ZipFile(place, "w") as archive:
+        for name, data in files_below(whole, "fault.ff").items():
+            archive.writestr(name, data)
+            archive.writestr(name.replace("fault.ff", "later/other.ff"), data)
+        archive.writestr("notes.txt", b"seen" * 9, zipfile.ZIP_BZIP2)
+    done = run_inside("verify", str(place))
+    assert done.code == 0
+    assert done.out.splitlines()[1:] == [
+        "  not checked: notes.txt: is packed by method 12; 0 (stored) and 8 (deflate) are read",
+        "  not checked: later/other.ff: is a capture, too, and was held against the archive's sums alone; "
+        "unpack it to verify it",
+    ]
+    (one,) = json.loads(run_inside("verify", str(place), "--json").out)["evidence"]
+    assert (one["beside"], len(one["unchecked"]), one["damage"]) == (17, 2, [])
+
+
+def test_a_name_beside_the_capture_that_leads_out_is_refused(whole: Path, tmp_path: Path) -> None:
+    place = tmp_path / "mail.ff.zip"
+    _of_another_program(whole, place, {"../notes.txt": b""})
+    done = run_inside("explain", str(place))
+    assert (done.code, done.out) == (2, "")
+    assert "holds '../notes.txt', which is no name inside of a folder" in done.err
+
+
+def test_verify_and_bundle_count_the_same_files(whole: Path, tmp_path: Path) -> None:
+    folder = Path(shutil.copytree(whole, tmp_path / "fault.ff"))
+    (folder / "notes.json").write_text("{}")  # a user's, and no evidence
+    place = tmp_path / "fault.ff.zip"
+    told = run_inside("bundle", str(folder), "-o", str(place)).out
+    assert told.endswith(": fault.ff (17 files), fault.ff/notes.json, versions.json, report.html\n")
+    for path, beside in ((folder, ""), (place, "; beside it 2 files, as packed")):
+        done = run_inside("verify", str(path))
+        assert re.search(rf": whole: 17 files, 61 chunks, [\d,]+ B{beside}$", done.out.strip())
+
+
+def test_a_file_that_would_be_taken_for_a_capture_is_not_added(whole: Path, tmp_path: Path) -> None:
+    (tmp_path / "manifest.json").write_text("{}")
+    done = run_inside(
+        "bundle",
+        str(whole),
+        "-o",
+        str(tmp_path / "x.ff.zip"),
+        "--add",
+        str(tmp_path / "manifest.json"),
+    )
+    assert (done.code, done.out) == (2, "")
+    assert "by that name it would be taken for a capture; rename yours" in done.err
 
 
 def test_of_bytes_that_were_appended_nothing_is_said_to_be_lost(

@@ -6,14 +6,15 @@ import json as json_text
 import platform
 import sys
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from importlib.metadata import version
 from pathlib import Path
 
 from freezeframe.capture.count_text import plural
 from freezeframe.capture.custody.guard_log import read_log
 from freezeframe.capture.errors import InputError
-from freezeframe.capture.folder.damage import lines_of
+from freezeframe.capture.folder.damage import Examined, lines_of
+from freezeframe.capture.folder.manifest import MANIFEST, MANIFEST_COPY
 from freezeframe.capture.folder.one_file import SUFFIX, files_below, pack
 from freezeframe.capture.folder.opening import open_capture
 from freezeframe.capture.folder.salvage import examine_any, salvage
@@ -49,10 +50,11 @@ def bundle(
         )
     refuse_evidence(place)
     refuse_taken(place, force, f"fault{SUFFIX}")
-    damage = lines_of(examine_any(capture).damage)
+    examined = examine_any(capture)
+    damage = lines_of(examined.damage)
     name = folder_name(folder).removesuffix(".ff") + ".ff"
     files = files_below(folder, name)
-    evidence = len(files)
+    evidence = {f"{name}/{each}" for each in (MANIFEST, MANIFEST_COPY, *_stated(examined))}
     files["versions.json"] = _versions()
     if damage:
         files["damage.txt"] = "".join(f"{line}\n" for line in damage).encode()
@@ -65,11 +67,13 @@ def bundle(
     if lines := read_log(folder.parent).lines:
         files[_LOG] = "".join(f"{when} {line}\n" for when, line in lines).encode()
     for path in add:
+        if path.name in (MANIFEST, MANIFEST_COPY):
+            raise InputError(f"{path}: by that name it would be taken for a capture; rename yours")
         if path.name in files:
             raise InputError(f"{path}: {path.name} is in the file already; rename yours")
         files[path.name] = path.read_bytes()
     write_whole(place, pack(files))
-    more = [each for each in files if not each.startswith(f"{name}/")]
+    more = [each for each in files if each not in evidence]
     if json:
         emit_json(
             {
@@ -82,13 +86,17 @@ def bundle(
         return
     print(
         f"{printable(place)}: {count_text(place.stat().st_size)} B: {name} "
-        f"({plural(evidence, 'file')}), {printable(', '.join(more))}"
+        f"({plural(examined.files, 'file')}), {printable(', '.join(more))}"
     )
     if damage:
         print(
             f"freezeframe: {printable(capture)} is damaged in {plural(len(damage), 'place')}; damage.txt lists them",
             file=sys.stderr,
         )
+
+
+def _stated(examined: Examined) -> Iterable[str]:
+    return () if examined.manifest is None else examined.manifest["raw"]
 
 
 def _versions() -> bytes:

@@ -81,6 +81,8 @@ def _examined(path: Path) -> dict[str, Any]:
         "files": examined.files,
         "bytes": examined.bytes,
         "chunks": examined.chunks,
+        "beside": examined.beside,
+        "unchecked": list(examined.unchecked),
         "damage": damage,
     }
 
@@ -120,7 +122,10 @@ def _text(one: dict[str, Any]) -> str:
     damage = one["damage"]
     if not damage:
         sizes = f"{plural(one['files'], 'file')}, {plural(one['chunks'], 'chunk')}, {count_text(one['bytes'])} B"
-        return f"{name}: whole: {sizes}"
+        beside = (
+            f"; beside it {plural(one['beside'], 'file')}, as packed" if one.get("beside") else ""
+        )
+        return "\n".join([f"{name}: whole: {sizes}{beside}", *_unchecked(one)])
     head = f"{name}: damaged in {plural(len(damage), 'place')}"
     if one["readable"] and not Path(one["path"]).name.endswith(RECORDING):
         lost_B = sum(
@@ -130,4 +135,8 @@ def _text(one: dict[str, Any]) -> str:
         )
         head += f"; {count_text(lost_B)} B of {count_text(one['bytes'])} B are lost, --salvage reads the rest"
     lines = one.get("lines") or [each["text"] for each in damage]
-    return "\n".join([head, *(f"  {printable(line)}" for line in lines)])
+    return "\n".join([head, *(f"  {printable(line)}" for line in lines), *_unchecked(one)])
+
+
+def _unchecked(one: dict[str, Any]) -> list[str]:
+    return [f"  not checked: {printable(line)}" for line in one.get("unchecked", ())]
