@@ -116,22 +116,18 @@ class Clocked:
         if len(self._room.sample) <= size or len(self._room.high) < wide:
             high = np.empty(size + 1 if wide else 0, np.uint64)
             self._room = Clocks(np.empty(size + 1, np.int64), np.empty(size + 1, np.uint64), high)
+        rule, state = how[0], self._state[0]
+        lines = _lines_of(piece.bits, rule) if isinstance(piece, Samples) else None
         for begin in range(0, len(piece), max(size, 1)):
-            count = self._fill(piece, slice(begin, begin + size), how)
+            part = slice(begin, begin + size)
+            if isinstance(piece, Samples):
+                first = piece.begin_sample + begin
+                count = _from_samples(piece.data[part], first, lines, rule, state, self._room)
+            else:
+                high = _no_high if piece.high is None else piece.high[part]
+                edges = piece.sample[part], piece.value[part], high
+                count = _from_edges(edges, rule, state, self._room)
             yield self._room.cut(0, count)
-
-    def _fill(self, piece: Edges | Samples, part: slice, how: npt.NDArray[np.void]) -> int:
-        if isinstance(piece, Samples):
-            watch, watch_high, marked = (
-                int(how[name][0]) for name in ("watch", "watch_high", "marked")
-            )
-            lines = _lines(piece.bits, watch & ~marked | watch_high << PLANE_CHANNELS, marked)
-            begin_sample = piece.begin_sample + part.start
-            samples = piece.data[part]
-            return int(_from_samples(samples, begin_sample, lines, how[0], self._state[0], self._room))  # fmt: skip
-        high = _no_high if piece.high is None else piece.high[part]
-        edges = piece.sample[part], piece.value[part], high
-        return int(_from_edges(edges, how[0], self._state[0], self._room))
 
 
 _no_high = np.zeros(0, dtype=np.uint64)
@@ -145,6 +141,11 @@ class _Lines(NamedTuple):
     marked: np.uint64
     low: npt.NDArray[np.uint64]
     high: npt.NDArray[np.uint64]
+
+
+def _lines_of(bits: tuple[int, ...], rule: np.void) -> _Lines:
+    watch, watch_high, marked = (int(rule[name]) for name in ("watch", "watch_high", "marked"))
+    return _lines(bits, watch & ~marked | watch_high << PLANE_CHANNELS, marked)
 
 
 @lru_cache(maxsize=64)
@@ -350,6 +351,11 @@ def _lift(lines: Any, clocks: Any, begin: Any, end: Any) -> None:
     else:
         right, mask, left = runs[0, 0], runs[0, 1], runs[0, 2]
         right_2, mask_2, left_2 = runs[1, 0], runs[1, 1], runs[1, 2]
+        if mask_2 == 0 and right == left:
+            mask <<= left
+            for n in range(begin, end):
+                low_at[n] &= mask
+            return
         for n in range(begin, end):
             low = (low_at[n] >> right & mask) << left
             low_at[n] = low | (low_at[n] >> right_2 & mask_2) << left_2

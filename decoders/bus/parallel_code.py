@@ -106,8 +106,26 @@ def _edge(channels: tuple[str, ...], options: OptionValues) -> tuple[bool, bool,
 
 
 def _clocking(channels: tuple[str, ...], options: OptionValues) -> npt.NDArray[np.void]:
-    both, falling, before = _edge(channels, options)
+    return _clocking_of(channels, _edge(channels, options))
+
+
+@lru_cache(maxsize=16)
+def _clocking_of(channels: tuple[str, ...], edge: tuple[bool, bool, bool]) -> npt.NDArray[np.void]:
+    both, falling, before = edge
     return clocking(_watched(channels), both=both, falling=falling, before=before)
+
+
+@lru_cache(maxsize=16)
+def _layout(channels: tuple[str, ...], enable_high: bool, span_ps: int) -> npt.NDArray[np.void]:
+    """Return where the items are among the channels, a record of LAYOUT."""
+    layout = np.zeros(1, dtype=LAYOUT)
+    layout["mask"], layout["mask_high"] = _masks(channels)
+    layout["place"] = _DATA
+    if channels[_ENABLE]:
+        layout["bit"] = 1 << _ENABLE
+        layout["level"] = enable_high << _ENABLE
+    layout["span_ps"] = span_ps
+    return layout
 
 
 def _items(
@@ -160,13 +178,7 @@ def _of_clocks(
     count: int,
 ) -> int:
     """Fill the room from place ``count`` on by way of the clocked stage; return the next place."""
-    layout = np.zeros(1, dtype=LAYOUT)
-    layout["mask"], layout["mask_high"] = _masks(piece.channels)
-    layout["place"] = _DATA
-    if piece.channels[_ENABLE]:
-        layout["bit"] = 1 << _ENABLE
-        layout["level"] = (options.text("enable_level") == "high") << _ENABLE
-    layout["span_ps"] = span_ps
+    layout = _layout(piece.channels, options.text("enable_level") == "high", span_ps)
     for clocks in state.clocked.parts(piece, _clocking(piece.channels, options)):
         count = items(clocks, layout[0], room, count)
     return count

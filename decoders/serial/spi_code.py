@@ -140,8 +140,10 @@ def decode_spi(
                 left, option, record, state.room.first_word, columns, state.rows
             )
             left = left.cut(consumed)
-            transfers.append(state.rows[0][:ended].copy())
-            errors.append(state.rows[1][:wrong].copy())
+            if ended:
+                transfers.append(state.rows[0][:ended].copy())
+            if wrong:
+                errors.append(state.rows[1][:wrong].copy())
     if last:
         rows = np.zeros(1, TRANSFER_ROW), np.zeros(3, ERROR_ROW)
         ended, wrong = close(piece.end_sample, option, record, rows)

@@ -22,7 +22,7 @@ from freezeframe.decoders.serial.spi_rows import (
 
 _CLK = np.uint64(1)
 _FIRST_SELECT = np.uint64(3)
-_ONE, _TWO = np.uint64(1), np.uint64(2)
+_ONE, _TWO, _OCTET = np.uint64(1), np.uint64(2), np.uint64(8)
 
 
 @njit(cache=True, nogil=True)
@@ -108,15 +108,8 @@ def _whole_words(
     how = _how(s, option)
     at = begin = np.uint64(s.words - first_word)
     while i + size <= count:
-        seen = miso = mosi = np.uint64(0)
-        left = size
-        # Each bit to its place, not all of them up by one: so the processor does several at once. Of a word
-        # that is wider than a number these are not used (spi_wide.py).
-        for n in range(i, i + size):
-            left -= _ONE
-            seen |= levels[n]
-            miso |= (levels[n] >> _ONE & _ONE) << left
-            mosi |= (levels[n] >> _TWO & _ONE) << left
+        # A size that stands in the source is a loop less.
+        seen, miso, mosi = _bits(levels, i, _OCTET) if size == _OCTET else _bits(levels, i, size)
         if seen & MARK:
             break
         places = sample[i], sample[i + size - _TWO], sample[i + size - _ONE]
@@ -128,6 +121,23 @@ def _whole_words(
         s.bit_before = sample[i - _TWO]
         s.bit_at = sample[i - _ONE]
     return np.int64(i)  # type: ignore[return-value]  # numba's int64 is an int
+
+
+@njit(inline="always")
+def _bits(levels: Any, first: Any, size: Any) -> Any:
+    """Return all levels of a word in one, and its lines.
+
+    Each bit to its place, not all of them up by one: so the processor does several at once. Of a word that is wider
+    than a number the lines are not used (spi_wide.py).
+    """
+    seen = miso = mosi = np.uint64(0)
+    left = size
+    for n in range(first, first + size):
+        left -= _ONE
+        seen |= levels[n]
+        miso |= (levels[n] >> _ONE & _ONE) << left
+        mosi |= (levels[n] >> _TWO & _ONE) << left
+    return seen, miso, mosi
 
 
 @njit(inline="always")
