@@ -66,12 +66,6 @@ class InspectedWord:
     def wrong(self) -> int:
         return 0 if self.expected is None else self.value ^ self.expected
 
-    @property
-    def bits(self) -> str:
-        """The 64 bits in bytes, the most significant first."""
-        text = f"{self.value:064b}"
-        return " ".join(text[at : at + 8] for at in range(0, 64, 8))
-
 
 @dataclass(frozen=True, slots=True)
 class Inspection:

@@ -85,14 +85,20 @@ def text_box(name: str) -> QPlainTextEdit:
 
 def tree(name: str, columns: Sequence[str]) -> QTreeWidget:
     """Return a tree with these columns."""
-    made = named(QTreeWidget(), name)
+    made = QTreeWidget()
+    dress_tree(made, name, columns)
+    return made
+
+
+def dress_tree(made: QTreeWidget, name: str, columns: Sequence[str]) -> None:
+    """Give a tree its name, its columns and the look of all."""
+    named(made, name)
     made.setColumnCount(len(columns))
     made.setHeaderLabels(list(columns))
     made.setUniformRowHeights(True)
     made.setAllColumnsShowFocus(True)
     made.setAlternatingRowColors(True)
     made.setFont(QFontDatabase.systemFont(QFontDatabase.SystemFont.FixedFont))
-    return made
 
 
 def item(

@@ -2,29 +2,24 @@
 
 from __future__ import annotations
 
-import textwrap
 from collections.abc import Sequence
 
 from PyQt6.QtCore import Qt, pyqtSignal
-from PyQt6.QtGui import QFontMetricsF, QResizeEvent, QTextDocument
+from PyQt6.QtGui import QResizeEvent, QTextDocument
 from PyQt6.QtWidgets import QListWidget, QSplitter, QTreeWidgetItem, QWidget
 
 from freezeframe.analyzers.contract import Evidence, Finding, Row
 from freezeframe.capture.time_text import format_ps
+from freezeframe.gui.desktop.panels.fitted import FittedTree, row_of
 from freezeframe.gui.desktop.sources.opened import Opened, Place
-from freezeframe.gui.desktop.widgets import fill_panel, fill_tree, item, named, text_box, tree
+from freezeframe.gui.desktop.widgets import fill_panel, fill_tree, named, text_box
 from freezeframe.gui.desktop.workers import delayed
 from freezeframe.gui.text import confidence_digits, printable
 
 _MASK = (1 << 64) - 1
 _PLACE = Qt.ItemDataRole.UserRole
-_VALUES = Qt.ItemDataRole.UserRole + 1  # the texts of all columns of a row
 _COLUMNS = ("evidence", "where", "time", "recorded", "expected")
-_OF_VALUES = (3, 4)  # columns that go below the first where they have no room
-_LEAST_LABEL = 20  # letters of the first column before values go below it
-_INDENT_PX = 12
-_CELL_PX = 10  # of a cell around its text
-_LEAST_LETTERS = 24  # of a line of a sentence, however narrow the panel is
+_BELOW = (3, 4), 0  # the values go below the first column where they have no room
 
 
 class FindingsPanel(QWidget):
@@ -45,12 +40,7 @@ class FindingsPanel(QWidget):
         self.list.setWordWrap(True)
         self.text = text_box("finding in words")
         self.text.setPlaceholderText("What went wrong is said here.")
-        self.evidence = tree("evidence", _COLUMNS)
-        self.evidence.setWordWrap(
-            False
-        )  # at a column's width; sentences reach over all columns, see `_wrap`
-        self.evidence.setUniformRowHeights(False)
-        self.evidence.setIndentation(_INDENT_PX)
+        self.evidence = FittedTree("evidence", _COLUMNS, *_BELOW)
         split = QSplitter(Qt.Orientation.Vertical)
         for widget in (self.list, self.text, self.evidence):
             split.addWidget(widget)
@@ -138,8 +128,6 @@ class FindingsPanel(QWidget):
 
     def _share(self) -> None:
         """Give the list and the text the height they need, the evidence the rest; what the user has set stands."""
-        self._wrap()
-        self._fit()
         if self._own_sizes:
             return
         whole = sum(self._split.sizes())
@@ -157,54 +145,6 @@ class FindingsPanel(QWidget):
         said = self._lines * self.text.fontMetrics().lineSpacing()
         told = min(int(said + 2 * document.documentMargin()) + frame, whole // 2)
         self._split.setSizes([listed, told, whole - listed - told])
-
-    def _wrap(self) -> None:
-        """Break the sentences of the evidence into lines that the panel has room for: none is cut."""
-        view = self.evidence.viewport()
-        assert view is not None, "every tree has one"
-        room = view.width() - self.evidence.indentation() - 2 * self.evidence.frameWidth() - 4
-        # A letter may be broader than whole pixels say; the font has one width.
-        letter = QFontMetricsF(self.evidence.font()).horizontalAdvance("x")
-        letters = max(int(room / letter), _LEAST_LETTERS)
-        for number in range(self.evidence.topLevelItemCount()):
-            sentence = self.evidence.topLevelItem(number)
-            if sentence is not None:
-                whole = sentence.data(0, Qt.ItemDataRole.AccessibleTextRole)
-                sentence.setText(0, textwrap.fill(whole, letters))
-
-    def _fit(self) -> None:
-        """Give the columns the panel's width: a time stands whole; values without room stand below what they are of."""
-        tree, view = self.evidence, self.evidence.viewport()
-        assert view is not None, "every tree has one"
-        rows = [
-            sentence.child(number)
-            for at in range(tree.topLevelItemCount())
-            if (sentence := tree.topLevelItem(at)) is not None
-            for number in range(sentence.childCount())
-        ]
-        told = [row.data(0, _VALUES) for row in rows if row is not None]
-        letter = QFontMetricsF(tree.font()).horizontalAdvance("x")
-
-        def wide(column: int) -> int:
-            longest = max((len(texts[column]) for texts in told), default=0)
-            return int(max(longest, len(_COLUMNS[column])) * letter) + _CELL_PX if longest else 0
-
-        inset = 2 * tree.indentation()
-        widths = [inset + wide(0), *map(wide, range(1, len(_COLUMNS)))]
-        least = inset + min(wide(0), int(_LEAST_LABEL * letter) + _CELL_PX)
-        beside = least + sum(widths[1:]) <= view.width()
-        for column, needs in enumerate(widths[1:], 1):
-            tree.setColumnHidden(column, not needs or (column in _OF_VALUES and not beside))
-            tree.setColumnWidth(column, needs)
-        others = sum(widths[1:] if beside else widths[1 : _OF_VALUES[0]])
-        tree.setColumnWidth(0, max(view.width() - others, inset + _CELL_PX))
-        letters = max(int((tree.columnWidth(0) - inset - _CELL_PX) / letter), 1)
-        for row in rows:
-            if row is not None:
-                texts = row.data(0, _VALUES)
-                below = [] if beside else [texts[column] for column in _OF_VALUES]
-                lines = [printable(texts[0]), " ".join(below).strip()]
-                row.setText(0, "\n".join(textwrap.fill(one, letters) for one in lines if one))
 
     def _texts(self) -> list[str]:
         found = [self.list.item(line) for line in range(self.list.count())]
@@ -235,9 +175,7 @@ class FindingsPanel(QWidget):
                 sentence = self.evidence.topLevelItem(number)
                 if sentence is not None:
                     sentence.setFirstColumnSpanned(True)  # it needs the room of all columns
-                    sentence.setData(0, Qt.ItemDataRole.AccessibleTextRole, sentence.text(0))
-            self._wrap()
-            self._fit()
+            self.evidence.fit()
         self.evidence.blockSignals(False)
         current = self._current()
         self.shown.emit(*(("", -1) if current is None else current[:2]))
@@ -291,7 +229,7 @@ def _of_evidence(evidence: Evidence) -> QTreeWidgetItem:
     where = ".".join(part for part in (evidence.device, evidence.tap) if part)
     place = next(((row.table, row.row) for row in evidence.rows if row.row is not None), None)
     rows = [_of_row(row) for row in evidence.rows]
-    return item([evidence.text, where, "", "", ""], rows, place)
+    return row_of([evidence.text, where, "", "", ""], rows, place)
 
 
 def _of_row(row: Row) -> QTreeWidgetItem:
@@ -309,6 +247,4 @@ def _of_row(row: Row) -> QTreeWidgetItem:
         word(row.value),
         "" if row.expected is None else f"≠ {word(row.expected)}" if wrong else "the same",
     )
-    made = item(texts, data=(row.table, row.row) if shown else None)
-    made.setData(0, _VALUES, texts)
-    return made
+    return row_of(texts, data=(row.table, row.row) if shown else None)

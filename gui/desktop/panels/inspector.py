@@ -2,25 +2,24 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from PyQt6.QtCore import Qt, pyqtSignal
-from PyQt6.QtGui import QFontDatabase
+from PyQt6.QtGui import QFontDatabase, QResizeEvent
 from PyQt6.QtWidgets import QScrollArea, QTreeWidgetItem, QWidget
 
 from freezeframe.capture.count_text import plural
 from freezeframe.capture.time_text import format_ps
 from freezeframe.gui.desktop.inspection import Field, InspectedWord, Inspection
-from freezeframe.gui.desktop.widgets import (
-    fill_panel,
-    fill_tree,
-    fit_columns,
-    item,
-    named,
-    plain_label,
-    tree,
-)
+from freezeframe.gui.desktop.panels.fitted import FittedTree, row_of
+from freezeframe.gui.desktop.widgets import fill_panel, fill_tree, named, plain_label
+from freezeframe.gui.desktop.workers import delayed
 from freezeframe.gui.text import printable
 
 _WORD = Qt.ItemDataRole.UserRole
+_BELOW = (2,), 1  # what is expected goes below the value where it has no room
+_BYTES = 8  # of a word
+_BITS_LETTERS = 6 + 9 * _BYTES  # of its bits in one line
 _BAR_PX = 14  # of the bar below the bits
 
 
@@ -32,7 +31,7 @@ class InspectorPanel(QWidget):
     def __init__(self) -> None:
         super().__init__()
         self.title = plain_label("what is inspected", "Nothing is chosen.")
-        self.tree = tree("inspected fields", ("field", "value", "expected", "bits"))
+        self.tree = FittedTree("inspected fields", ("field", "value", "expected"), *_BELOW)
         self.bits = plain_label("bits of the chosen word")
         self.bits.setFont(QFontDatabase.systemFont(QFontDatabase.SystemFont.FixedFont))
         self.bits.setWordWrap(False)
@@ -46,6 +45,8 @@ class InspectorPanel(QWidget):
         self._bits_area.hide()
         fill_panel(self, self.title, (self.tree, 1), self._bits_area, focus=self.tree)
         self._words: dict[int, InspectedWord] = {}
+        self._bits_of: InspectedWord | None = None
+        self._soon = delayed(self, 0, self._settle)
         self.tree.currentItemChanged.connect(lambda now, _: self._moved(now))
 
     def show_inspection(self, what: Inspection, row: int | None = None) -> None:
@@ -54,34 +55,37 @@ class InspectorPanel(QWidget):
         self._words = {word.row: word for word in what.words}
         items = []
         if what.verdicts:
-            items.append(item(["checks", "", "", ""], [_line(field) for field in what.verdicts]))
+            items.append(row_of(["checks", "", ""], [_line(field) for field in what.verdicts]))
         chosen = None
         if what.words:
-            words = [_word(word) for word in what.words]
+            words = [_word(word, what.words[0].t_ps) for word in what.words]
             chosen = next((one for one in words if one.data(0, _WORD) == row), None)
-            items.append(item([f"{len(words)} words", "", "", ""], words))
+            items.append(row_of([f"{len(words)} words", "", ""], words))
         fields = [_line(field) for field in what.fields]
-        items += [item(["row", "", "", ""], fields)] if what.words else fields
+        items += [row_of(["row", "", ""], fields)] if what.words else fields
         self.tree.blockSignals(True)
         fill_tree(self.tree, items)
         for one in items[: 2 if what.words else 0]:
             one.setExpanded(True)
-        fit_columns(self.tree)
-        said = [
-            *what.verdicts,
-            *what.fields,
-            *(field for word in what.words for field in word.fields),
-        ]
-        self.tree.setColumnHidden(2, not what.words and not any(field.expected for field in said))
-        self.tree.setColumnHidden(3, not what.words and all(field.lsb is None for field in said))
-        for column, most in ((0, 190), (1, 165), (2, 200)):
-            self.tree.setColumnWidth(column, min(self.tree.columnWidth(column), most))
+        self.tree.fit()
         if chosen is not None:
             chosen.setExpanded(True)
             self.tree.setCurrentItem(chosen)
-            self.tree.scrollToItem(chosen)
         self.tree.blockSignals(False)
         self._show_bits(None if row is None else self._words.get(row))
+        self._soon.start()
+
+    def resizeEvent(self, event: QResizeEvent | None) -> None:
+        """Share the new width."""
+        super().resizeEvent(event)
+        self._soon.start()
+
+    def _settle(self) -> None:
+        """Lay out the bits for the width there is, and keep the chosen word in sight."""
+        self._show_bits(self._bits_of)
+        current = self.tree.currentItem()
+        if current is not None:
+            self.tree.scrollToItem(current)
 
     def _moved(self, now: QTreeWidgetItem | None) -> None:
         while now is not None and now.data(0, _WORD) is None:
@@ -92,51 +96,59 @@ class InspectorPanel(QWidget):
             self.word_chosen.emit(row)
 
     def _show_bits(self, word: InspectedWord | None) -> None:
+        self._bits_of = word
         self._bits_area.setVisible(word is not None)
         if word is None:
             return
-        lines = ["bit   63       55       47       39       31       23       15       7"]
-        lines.append(f"is    {word.bits}")
-        if word.wrong:
-            wanted = f"{word.expected:064b}"
-            wrong = f"{word.wrong:064b}"
-            lines.append("meant " + " ".join(wanted[at : at + 8] for at in range(0, 64, 8)))
-            marks = " ".join(
-                wrong[at : at + 8].replace("0", " ").replace("1", "^") for at in range(0, 64, 8)
-            )
-            count = word.wrong.bit_count()
-            lines.append(f"      {marks}")
-            lines.append(f"{plural(count, 'bit differs', 'bits differ')}")
-        self.bits.setText("\n".join(lines))
+        letter = self.bits.fontMetrics().horizontalAdvance("x")
+        whole = self._bits_area.width() >= letter * _BITS_LETTERS
+        self.bits.setText("\n".join(_bit_lines(word, _BYTES if whole else _BYTES // 2)))
         self._bits_area.setFixedHeight(self.bits.sizeHint().height() + _BAR_PX)
 
 
+def _bit_lines(word: InspectedWord, bytes_a_line: int) -> Iterator[str]:
+    """Yield the bits of a word below their numbers, below each other what they should be and which differ."""
+    rows = [("is   ", f"{word.value:064b}")]
+    if word.wrong:
+        rows.append(("meant", f"{word.expected:064b}"))
+        rows.append(("     ", f"{word.wrong:064b}".replace("0", " ").replace("1", "^")))
+    for first in range(0, _BYTES, bytes_a_line):
+        groups = range(8 * first, 8 * (first + bytes_a_line), 8)
+        yield "bit   " + "".join(f"{63 - at:<9}" for at in groups).rstrip()
+        for name, bits in rows:
+            yield f"{name} " + " ".join(bits[at : at + 8] for at in groups).rstrip()
+    if word.wrong:
+        yield plural(word.wrong.bit_count(), "bit differs", "bits differ")
+
+
 def _line(field: Field) -> QTreeWidgetItem:
-    bits = (
-        ""
-        if field.lsb is None or field.width is None
-        else (
-            f"[{field.lsb}]" if field.width == 1 else f"[{field.lsb + field.width - 1}:{field.lsb}]"
-        )
-    )
+    bits = ""
+    if field.lsb is not None and field.width is not None:
+        top = field.lsb + field.width - 1
+        bits = f" [{field.lsb}]" if field.width == 1 else f" [{top}:{field.lsb}]"
     wrong = " ≠" if field.wrong and field.expected else ""
-    made = item([field.name, field.value, field.expected + wrong, bits])
+    made = row_of([field.name + bits, field.value + wrong, field.expected])
     if field.wrong:
         _bold(made)
     return made
 
 
-def _word(word: InspectedWord) -> QTreeWidgetItem:
-    expected = (
-        ""
-        if word.expected is None
-        else ("the same" if not word.wrong else f"{word.expected:#018x} ≠")
-    )
-    made = item(
-        [f"{word.name}, {format_ps(word.t_ps)}", f"{word.value:#018x}", expected, "[63:0]"],
+def _word(word: InspectedWord, first_ps: int) -> QTreeWidgetItem:
+    """Return the row of a word; its time counts from the packet's first word, which the heading dates."""
+    after = f", +{format_ps(word.t_ps - first_ps)}" if word.t_ps > first_ps else ""
+    mark = "" if word.expected is None else " ≠" if word.wrong else " ="
+    made = row_of(
+        [
+            word.name + after,
+            f"{word.value:#018x}{mark}",
+            f"{word.expected:#018x}" if word.wrong else "",
+        ],
         [_line(field) for field in word.fields],
         word.row,
     )
+    made.setToolTip(0, format_ps(word.t_ps))
+    if mark == " =":
+        made.setToolTip(1, "the same as what the recording says should stand here")
     if word.wrong:
         _bold(made)
     return made
