@@ -35,6 +35,22 @@ def format_ps(t_ps: int, like_ps: int = 0) -> str:
     return f"{'-' if t_ps < 0 else ''}{whole:,}{decimals} {unit}"
 
 
+def doubt_text(unc_ps: int | None) -> str:
+    """Return by how much a time may be off, ``± 5.19 ns``; nothing where it counts the clock of the time base itself.
+
+    Args:
+        unc_ps: None: not asked; negative: the clock's relation to the time base is not known.
+    """
+    if not unc_ps:
+        return ""
+    return f"± {format_ps(unc_ps)}" if unc_ps > 0 else "± unknown"
+
+
+def format_doubt(t_ps: int, unc_ps: int | None) -> str:
+    """Return a time, and by how much it may be off: ``14.164813 µs ± 5.19 ns``."""
+    return f"{format_ps(t_ps)} {doubt_text(unc_ps)}".rstrip()
+
+
 def format_lasted(t_ps: int, unc_ps: int) -> str:
     """Return a long time to the digit that is known, ``1 h 00 min 07.3 s ± 0.4 s``; hours where there are any.
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 
 from freezeframe.analyzers.analysis import Figure
-from freezeframe.capture.time_text import format_ps
+from freezeframe.capture.time_text import format_doubt
 
 _DIGITS = 4  # of a value without an uncertainty
 
@@ -16,8 +16,7 @@ def figure_text(figure: Figure) -> tuple[str, str]:
     if value is None:
         return "-", ""  # the note says why
     if figure.unit == "ps":
-        text = format_ps(round(value))
-        return (text if not unc else f"{text} ± {format_ps(round(unc))}"), ""
+        return format_doubt(round(value), None if unc is None else round(unc)), ""
     if isinstance(value, float):
         decimals = _decimals(value, unc)
         text = f"{value:,.{decimals}f}"

@@ -10,7 +10,7 @@ from freezeframe.analyzers.contract import Evidence, Finding, Row
 from freezeframe.analyzers.explain import Explanation
 from freezeframe.capture.folder import CaptureFolder
 from freezeframe.capture.folder.history import history_lines
-from freezeframe.capture.time_text import format_ps
+from freezeframe.capture.time_text import format_doubt, format_ps
 from freezeframe.gui.cli.output import hex_word, table, text_width
 from freezeframe.gui.fired import fired
 from freezeframe.gui.moments import Freeze, SinceArm, first_freeze, since_arm, waited_for
@@ -113,10 +113,10 @@ def when_text(finding: Finding, freeze: Freeze | None) -> str:
     """Return when: time on the capture's base, its uncertainty, and the distance to the freeze."""
     if finding.t_ps is None:
         return "unknown"
-    text = format_ps(finding.t_ps)
-    if finding.t_uncertainty_ps is None or finding.t_uncertainty_ps < 0:
-        return f"{text} ± unknown: this clock's relation to the others is not in the recording"
-    text += f" ± {format_ps(finding.t_uncertainty_ps)}"
+    unc_ps = -1 if finding.t_uncertainty_ps is None else finding.t_uncertainty_ps
+    text = format_doubt(finding.t_ps, unc_ps)
+    if unc_ps < 0:
+        return f"{text}: this clock's relation to the others is not in the recording"
     if freeze is not None:
         distance = freeze.t_ps - finding.t_ps
         side = "before" if distance >= 0 else "after"

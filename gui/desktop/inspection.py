@@ -21,7 +21,7 @@ from freezeframe.analyzers.contract import Finding
 from freezeframe.capture.registers import layouts
 from freezeframe.capture.registers.layout import Layout
 from freezeframe.capture.registers.layouts import Kind, PacketFlag, PacketType
-from freezeframe.capture.time_text import format_ps
+from freezeframe.capture.time_text import doubt_text, format_ps
 from freezeframe.decoders.query.evaluate import OPAQUE
 from freezeframe.decoders.trace.decode import Trace
 from freezeframe.decoders.trace.encode import header_crc, tail_word
@@ -99,7 +99,8 @@ def cell_text(name: str, value: Any) -> str:
         if value == -1 and name in _MAYBE:
             return ""
         if name.endswith(_TIMES):
-            return "unknown" if name.endswith("unc_ps") and value < 0 else format_ps(value)
+            doubt = name.endswith("unc_ps")
+            return doubt_text(value).removeprefix("± ") if doubt else format_ps(value)
         if name in OPAQUE and digits == 16:
             return f"{value & _MASK:#018x}"
         if name in _HEX and value >= 0:

@@ -6,7 +6,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from freezeframe.capture.time_text import format_ps
+from freezeframe.capture.time_text import format_doubt
 from freezeframe.gui.plots.axis import TimeAxis
 from freezeframe.gui.plots.svg import Svg, text_width
 
@@ -48,7 +48,7 @@ class Marks:
     def bands(self, svg: Svg, top: float, bottom: float) -> None:
         """Draw how sure the times are, below all else."""
         for mark in self._drawn(svg):
-            if mark.unc_ps:
+            if mark.unc_ps > 0:
                 ends = mark.t_ps - mark.unc_ps, mark.t_ps + mark.unc_ps
                 left, right = map(self._axis.clamp, ends)
                 svg.lasts(*ends)
@@ -75,7 +75,6 @@ class Marks:
 
 def _draw_mark(svg: Svg, axis: TimeAxis, mark: Mark, baseline: float, bottom: float) -> None:
     x = axis.x(mark.t_ps)
-    unc = f" ± {format_ps(mark.unc_ps)}" if mark.unc_ps else ""
     svg.stands(mark.t_ps)
     svg.line(
         x,
@@ -83,7 +82,7 @@ def _draw_mark(svg: Svg, axis: TimeAxis, mark: Mark, baseline: float, bottom: fl
         x,
         bottom,
         f"mark {mark.css}",
-        tip=f"{mark.label}: {format_ps(mark.t_ps)}{unc}",
+        tip=f"{mark.label}: {format_doubt(mark.t_ps, mark.unc_ps)}",
     )
     svg.stands(mark.t_ps)
     svg.polygon(

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from freezeframe.analyzers.contract import UNDETERMINED, Evidence, Finding, Row, Says
-from freezeframe.capture.time_text import format_ps, plain_time
+from freezeframe.capture.time_text import doubt_text, format_ps, plain_time
 from freezeframe.gui.moments import Freeze, SinceArm
 from freezeframe.gui.plots.figures import Drawing
 from freezeframe.gui.report.advice import headline
@@ -150,7 +150,7 @@ def _facts(finding: Finding, freeze: Freeze | None, waited: SinceArm | None = No
     if finding.t_ps is not None:
         unc = finding.t_uncertainty_ps
         known = unc is not None and unc >= 0
-        note = f"± {format_ps(unc or 0)}" if known else "relation to others unknown"
+        note = doubt_text(unc) if known else "relation to others unknown"
         facts.append(("When", format_ps(finding.t_ps), note))
     if waited is not None:
         facts.append(("After arm", waited.text, waited.by))

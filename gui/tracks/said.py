@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterable
 from typing import NamedTuple
 
-from freezeframe.capture.time_text import format_ps
+from freezeframe.capture.time_text import format_doubt, format_ps
 from freezeframe.gui.text import printable
 from freezeframe.gui.tracks.topics import coloured_with
 from freezeframe.gui.tracks.tracks import (
@@ -35,8 +35,8 @@ def tip_of(track: Track, item: int) -> str:
             (track.open_end, "had not ended"),
         ):
             lines += [words] if column is not None and column[item] else []
-    if isinstance(track, MarkTrack) and track.unc_ps is not None and track.unc_ps[item]:
-        lines[-1] += f"  ± {format_ps(int(track.unc_ps[item]))}"
+    if isinstance(track, MarkTrack) and track.unc_ps is not None:
+        lines[-1] = format_doubt(start, int(track.unc_ps[item]))
     if is_wrong(track, item):
         lines.append("in error")
     if track.tip is not None:

@@ -6,7 +6,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from freezeframe.capture.time_text import format_lasted, format_ps, parse_time, times_like
+from freezeframe.capture.time_text import (
+    format_doubt,
+    format_lasted,
+    format_ps,
+    parse_time,
+    times_like,
+)
 
 TIMES = st.one_of(st.integers(-(10**6), 10**6), st.integers(-(2**63), 2**63 - 1))
 
@@ -27,6 +33,22 @@ def test_a_time_is_exact_with_the_unit_of_the_larger_one(
 ) -> None:
     assert format_ps(t_ps, like_ps) == text
     assert times_like(like_ps)(t_ps) == text
+
+
+@pytest.mark.parametrize(
+    ("unc_ps", "text"),
+    [
+        (5_190, "14.164813 µs ± 5.19 ns"),
+        (
+            0,
+            "14.164813 µs",
+        ),  # counted by the clock of the time base: there is nothing to be unsure of
+        (None, "14.164813 µs"),
+        (-1, "14.164813 µs ± unknown"),
+    ],
+)
+def test_a_time_says_how_far_it_may_be_off_where_it_may(unc_ps: int | None, text: str) -> None:
+    assert format_doubt(14_164_813, unc_ps) == text
 
 
 @given(st.lists(TIMES, min_size=1, max_size=20), TIMES)

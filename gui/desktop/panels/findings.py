@@ -9,7 +9,7 @@ from PyQt6.QtGui import QResizeEvent, QTextDocument
 from PyQt6.QtWidgets import QListWidget, QSplitter, QTreeWidgetItem, QWidget
 
 from freezeframe.analyzers.contract import Evidence, Finding, Row
-from freezeframe.capture.time_text import format_ps
+from freezeframe.capture.time_text import format_doubt, format_ps
 from freezeframe.gui.desktop.panels.fitted import FittedTree, row_of
 from freezeframe.gui.desktop.sources.opened import Opened, Place
 from freezeframe.gui.desktop.widgets import fill_panel, fill_tree, named, text_box
@@ -219,9 +219,7 @@ def _sure(finding: Finding) -> str:
 def _words(finding: Finding) -> str:
     when = "at no time that can be told"
     if finding.t_ps is not None:
-        unc = finding.t_uncertainty_ps
-        when = f"at {format_ps(finding.t_ps)}"
-        when += "" if unc is None else f" ± {format_ps(unc) if unc >= 0 else 'unknown'}"
+        when = f"at {format_doubt(finding.t_ps, finding.t_uncertainty_ps)}"
     return f"{finding.diagnosis}, {when}, {_sure(finding)}.\n\n{finding.text}"
 
 

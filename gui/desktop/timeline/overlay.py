@@ -132,7 +132,7 @@ def _draw_across(painter: QPainter, scene: Scene, track: MarkTrack) -> None:
         colour = QColor(scene.theme.role(track.role_of(item)))
         t_ps = int(track.t_ps[item])
         x = scene.x_of(t_ps)
-        if track.unc_ps is not None and track.unc_ps[item]:
+        if track.unc_ps is not None and track.unc_ps[item] > 0:
             half = int(track.unc_ps[item])
             left, right = scene.x_of(t_ps - half), scene.x_of(t_ps + half)
             band = QColor(colour)

@@ -127,6 +127,7 @@ def test_the_value_of_an_event_is_taken_apart_as_its_kind_says() -> None:
 def test_cells_show_times_with_units_and_what_is_not_known_as_such() -> None:
     assert cell_text("t_unc_ps", -1) == "unknown"
     assert cell_text("t_unc_ps", 5) == "5 ps"
+    assert cell_text("t_unc_ps", 0) == ""  # of the clock that the time base counts
     assert cell_text("payload_ok", pd.NA) == ""
     assert cell_text("bank", np.int8(-1)) == "" and cell_text("bank", np.int8(0)) == "0"
     assert cell_text("payload_ok", np.bool_(False)) == "no"
