@@ -19,7 +19,7 @@ from freezeframe.capture.files.edges import Edges, join
 from freezeframe.capture.files.open import is_samples
 from freezeframe.capture.files.samples import Samples
 from freezeframe.capture.files.sigrok_sr import DEFAULT_MAX_SAMPLES
-from freezeframe.capture.files.source import CaptureHeader, ReadSettings
+from freezeframe.capture.files.source import CaptureHeader, ReadSettings, refuse_empty
 from freezeframe.capture.folder.one_file import place_of
 from freezeframe.capture.packets.recognise import is_live, is_packets
 from freezeframe.capture.targets.given_as_file import missing
@@ -78,6 +78,7 @@ def decode_file(
     if is_packets(path):
         check_fit(path, PACKETS, stacks, known)
         return _decode_packets(path, stacks, progress, None if source is None else source.note)
+    refuse_empty(file)
     file = place_of(file)
     is_folder = file.is_dir() and not is_samples(file)
     if is_folder and _is_card_folder(file):

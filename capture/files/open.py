@@ -27,6 +27,7 @@ from freezeframe.capture.files.source import (
     ReadSettings,
     first_bytes,
     listed,
+    refuse_empty,
 )
 from freezeframe.capture.packets.recognise import is_packets
 
@@ -142,10 +143,10 @@ def find_format(path: str | Path) -> str:
         return by_name
     if unread := foreign(path):
         raise InputError(f"{path}: {unread}")
-    what = f"it begins with {head[:8].hex(' ')}" if head else "it is empty"
+    refuse_empty(place)
     raise InputError(
-        f"{path}: no format is recognised ({what}), of samples or of packets (pcap, pcapng); say "
-        f"--format {', '.join(FORMATS)}, raw samples as --format binary:channels=8,rate=1000000"
+        f"{path}: no format is recognised (it begins with {head[:8].hex(' ')}), of samples or of packets "
+        f"(pcap, pcapng); say --format {', '.join(FORMATS)}, raw samples as --format binary:channels=8,rate=1000000"
     )
 
 

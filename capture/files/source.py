@@ -128,6 +128,12 @@ class Signal:
     step: int = 1
 
 
+def refuse_empty(path: Path) -> None:
+    """Raise CaptureFormatError where a file is empty: what was meant to be in it cannot be told."""
+    if path.is_file() and not path.stat().st_size:
+        raise CaptureFormatError(f"{path}: the file is empty")
+
+
 def open_file(path: str | Path) -> IO[bytes]:
     """Open a file to read its bytes.
 

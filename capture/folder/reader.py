@@ -13,6 +13,7 @@ from freezeframe.capture.card.finding import FoundCard, card_of_text, look_up
 from freezeframe.capture.card.map_1 import MAP, card_of_map, check_map_1, register_map_of
 from freezeframe.capture.card.roles import roles_of
 from freezeframe.capture.errors import CaptureFormatError, CaptureVersionError
+from freezeframe.capture.files.source import refuse_empty
 from freezeframe.capture.folder.content import (
     DeviceCapture,
     Gap,
@@ -170,6 +171,7 @@ def read_manifest(
         raise CaptureFormatError(missing(folder, "does not exist"))
     if file == MANIFEST and not where.is_file() and (folder / MANIFEST_COPY).is_file():
         raise CaptureFormatError(f"{where}: missing; {KEEP}")
+    refuse_empty(folder)
     if not folder.is_dir() or not where.is_file():
         raise CaptureFormatError(
             f"{folder}: is not a capture folder (it has no {file}); "

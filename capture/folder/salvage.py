@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 from freezeframe.capture.durable import write_folder
 from freezeframe.capture.errors import CaptureFormatError, InputError
 from freezeframe.capture.files.packed import temporary_folder
+from freezeframe.capture.files.source import refuse_empty
 from freezeframe.capture.folder.damage import (
     Damage,
     Examined,
@@ -114,6 +115,7 @@ def _unpacked(path: Path) -> _Packed:
     """Return what an archive holds, also a damaged one."""
     if not path.exists():
         raise CaptureFormatError(missing(path, "does not exist"))
+    refuse_empty(path)
     damage = []
     try:
         if path.stat().st_size > _ARCHIVE_B:

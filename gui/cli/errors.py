@@ -14,7 +14,7 @@ import typer
 
 from freezeframe.capture.errors import FreezeframeError, FreezeframeWarning
 from freezeframe.capture.stand_ins import in_given_names
-from freezeframe.gui.cli.output import EXIT_PIPE, forget_stdout
+from freezeframe.gui.cli.output import EXIT_PIPE, STANDARD_OUTPUT, forget_stdout
 from freezeframe.gui.text import printable
 
 EXIT_FINDINGS = 1
@@ -44,8 +44,9 @@ def reported(run: Callable[_Parameters, None]) -> Callable[_Parameters, None]:
         except FreezeframeError as error:
             raise _exit(error.lines, error.exit_code) from error
         except OSError as error:
-            if error.filename is None and error.errno not in (errno.ENOSPC, errno.EDQUOT):
-                raise
+            full = error.errno in (errno.ENOSPC, errno.EDQUOT)
+            if error.filename == STANDARD_OUTPUT or (error.filename is None and not full):
+                raise  # `main` says of standard output what is wrong with it
             raise _exit((_file_error(error),), FreezeframeError.exit_code) from error
 
     return wrapped

@@ -3,13 +3,20 @@
 from __future__ import annotations
 
 import atexit
+import errno
 import gc
 import os
 import sys
 from collections.abc import Sequence
 from typing import NoReturn
 
-from freezeframe.gui.cli.output import EXIT_PIPE, forget_stdout, print_anything
+from freezeframe.gui.cli.output import (
+    EXIT_PIPE,
+    STANDARD_OUTPUT,
+    forget_stdout,
+    name_stdout,
+    print_anything,
+)
 from freezeframe.gui.cli.verbs import help_text, version_text
 
 
@@ -22,6 +29,7 @@ def main(argv: Sequence[str] | None = None) -> NoReturn:
         os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
         spare_modules()
         open_standard_streams()
+        name_stdout()
     print_anything()
     code = 0
     try:
@@ -31,11 +39,12 @@ def main(argv: Sequence[str] | None = None) -> NoReturn:
         forget_stdout()
         code = EXIT_PIPE
     except OSError as error:
-        if error.filename is not None:
+        if error.filename not in (None, STANDARD_OUTPUT):
             raise
         forget_stdout()
-        if not code:  # else the verb has already printed what is wrong
-            print(f"freezeframe: standard output: {error.strerror}", file=sys.stderr)
+        if code in (0, 1):  # else the verb has already printed what is wrong
+            why = "is closed" if error.errno == errno.EBADF else error.strerror
+            print(f"freezeframe: standard output: {why}; not all was printed", file=sys.stderr)
             code = 2
     except KeyboardInterrupt:
         code = 130
@@ -61,12 +70,14 @@ def open_standard_streams() -> None:
     """Open on nothing what the shell has closed of the descriptors 0 to 2.
 
     Else the next file that is opened, evidence maybe, gets their number, and what a library prints goes into it.
+    Who prints results to a closed standard output fails all the same: it is opened for reading alone.
     """
     for number in range(3):
         try:
             os.fstat(number)
         except OSError:
-            nothing = os.open(os.devnull, os.O_RDWR)  # the lowest number that is free: this one
+            access = os.O_RDONLY if number == 1 else os.O_RDWR
+            nothing = os.open(os.devnull, access)  # the lowest number that is free: this one
             os.set_inheritable(nothing, True)
     sys.stdin = sys.stdin or os.fdopen(0, encoding="utf-8", closefd=False)
     sys.stdout = sys.stdout or os.fdopen(1, "w", encoding="utf-8", closefd=False)

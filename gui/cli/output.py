@@ -16,6 +16,9 @@ from freezeframe.gui.text import printable
 EXIT_PIPE = 128 + 13
 """Exit code when the reader of our output has gone, as of a program that SIGPIPE ended."""
 
+STANDARD_OUTPUT = "standard output"
+"""What an error to write it has as its file, so that it is not taken for one of a file of results."""
+
 _TEXT_WIDTH = 100
 _LEAST_WIDTH = 60
 
@@ -59,6 +62,29 @@ def text_width() -> int:
     if not sys.stdout.isatty():
         return _TEXT_WIDTH
     return max(_LEAST_WIDTH, min(_TEXT_WIDTH, shutil.get_terminal_size().columns))
+
+
+class _Output(io.FileIO):
+    def write(self, data: Any, /) -> int:
+        try:
+            return super().write(data)
+        except OSError as error:
+            error.filename = STANDARD_OUTPUT
+            raise
+
+
+def name_stdout() -> None:
+    """Let each error to write standard output say that it is of that."""
+    plain = sys.stdout
+    if isinstance(plain, io.TextIOWrapper):
+        plain.flush()
+        sys.stdout = io.TextIOWrapper(
+            io.BufferedWriter(_Output(plain.fileno(), "w", closefd=False)),
+            encoding=plain.encoding,
+            errors=plain.errors,
+            line_buffering=plain.line_buffering,
+            write_through=plain.write_through,
+        )
 
 
 def forget_stdout() -> None:

@@ -145,7 +145,7 @@ CASES: dict[str, tuple[str, Callable[[Path], object], tuple[str, ...], str]] = {
     "empty session": ("a.sr", text(""), UART, "the file is empty"),
     "empty dump": ("a.vcd", text(""), UART, "the file is empty"),
     "empty table": ("a.csv", text(""), UART, "the file is empty"),
-    "empty file": ("a.bin", text(""), UART, "no format is recognised (it is empty)"),
+    "empty file": ("a.bin", text(""), UART, "the file is empty"),
     "text in a number column": (
         *("a.csv", text("time [us],rx\n0,1\n5,high\n"), UART, "line 3: rx is 'high', not a number"),
     ),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import subprocess
 import sys
 from pathlib import Path
@@ -11,6 +12,7 @@ import typer
 
 from freezeframe.gui.cli.usage import seconds
 from tests.gui.cli import process_environment, run_inside
+from tests.gui.made_capture import made_capture
 
 PULL = ("pull", "emu:", "-o", "/no/such/x.ff")
 
@@ -69,25 +71,81 @@ def test_what_no_clock_can_wait_is_no_number_of_seconds(text: str) -> None:
         seconds(text)
 
 
-@pytest.mark.parametrize("words", [("--help",), ("--version",), ("decoders",)], ids=" ".join)
-def test_a_full_disk_behind_standard_output_is_one_line(words: tuple[str, ...]) -> None:
-    with Path("/dev/full").open("w") as full:
-        done = subprocess.run(
-            [sys.executable, "-m", "freezeframe", *words],
-            stdout=full,
-            stderr=subprocess.PIPE,
-            text=True,
-            check=False,
-            env=process_environment(),
-        )
-    assert done.returncode == 2
-    assert done.stderr.startswith("freezeframe: ")
-    assert done.stderr.count("\n") == 1
+@pytest.fixture(scope="module")
+def capture(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return made_capture(tmp_path_factory.mktemp("made") / "fault.ff").path
+
+
+PRINTED = (
+    ("--help",),
+    ("--version",),
+    ("decoders",),
+    ("verify", "fault.ff"),
+    ("explain", "fault.ff"),  # which finds a fault: 1, were it not for that
+)
+
+
+def _into(redirection: str, words: tuple[str, ...], folder: Path) -> tuple[int, str]:
+    done = subprocess.run(
+        ["sh", "-c", f'exec "$@" {redirection}', "sh", sys.executable, "-m", "freezeframe", *words],
+        stderr=subprocess.PIPE,
+        text=True,
+        check=False,
+        cwd=folder,
+        env=process_environment(),
+    )
+    return done.returncode, done.stderr
+
+
+@pytest.mark.parametrize("words", PRINTED, ids=" ".join)
+def test_a_full_disk_behind_standard_output_is_one_line_that_says_so(
+    words: tuple[str, ...], capture: Path
+) -> None:
+    full = "freezeframe: standard output: No space left on device; not all was printed\n"
+    assert _into(">/dev/full", words, capture.parent) == (2, full)
+
+
+@pytest.mark.parametrize("words", PRINTED, ids=" ".join)
+def test_results_that_nobody_can_see_because_standard_output_is_closed_are_no_success(
+    words: tuple[str, ...], capture: Path
+) -> None:
+    closed = "freezeframe: standard output: is closed; not all was printed\n"
+    assert _into(">&-", words, capture.parent) == (2, closed)
+
+
+@pytest.mark.parametrize("name", ["e.pcap", "e.pcapng", "e.vcd", "e"])
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("explain",), ("report",), ("decode",), ("decode", "-d", "tcp"), ("analyze", "pressure"), ("verify",),
+        ("export", "--to", "csv", "-o", "made"),
+    ],
+    ids=" ".join,
+)  # fmt: skip
+def test_a_file_that_is_empty_is_called_that(
+    words: tuple[str, ...], name: str, tmp_path: Path
+) -> None:
+    path = tmp_path / name
+    path.touch()
+    done = run_inside(words[0], str(path), *words[1:])
+    assert (done.code, done.out) == (2, "")
+    assert done.err == f"freezeframe: {path}: the file is empty\n"
+
+
+def test_a_disk_that_is_full_for_a_file_is_told_as_before(
+    capture: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(*_: object) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr("freezeframe.gui.cli.work.verify.emit_json", full)
+    done = run_inside("verify", str(capture), "--json")
+    assert (done.code, done.err) == (
+        2, "freezeframe: the disk is full; nothing was kept, free some space and run this again\n"
+    )  # fmt: skip
 
 
 def test_an_encoding_without_the_letters_shows_escapes_and_goes_on(tmp_path: Path) -> None:
-    from tests.gui.made_capture import made_capture
-
     folder = made_capture(tmp_path / "made.ff").path
     done = subprocess.run(
         [sys.executable, "-m", "freezeframe", "explain", str(folder)],

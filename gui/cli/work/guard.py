@@ -161,8 +161,8 @@ class _Output:
             print(line, flush=True)
             self._trouble = ""
         except OSError as error:
-            if error.errno == errno.EPIPE:
-                forget_stdout()  # whoever read it has gone, and does not come back
+            if error.errno in (errno.EPIPE, errno.EBADF):
+                forget_stdout()  # whoever read it has gone, or it was closed from the beginning
             trouble = str(error.strerror)
             if trouble != self._trouble:
                 self._notes.append(
