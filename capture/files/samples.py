@@ -93,14 +93,21 @@ class Samples:
 
     def cut(self, first: int, stop: int) -> Samples:
         """Return ``data[first:stop]`` as a piece of its own."""
+        return self._part(self.units[first:stop], self.begin_sample + max(first, 0))
+
+    def ends(self) -> Samples:
+        """Return the first and the last sample side by side, as a piece of two."""
+        return self._part(self.units[[0, -1]], self.begin_sample)
+
+    def _part(self, units: npt.NDArray[np.unsignedinteger[Any]], begin_sample: int) -> Samples:
         # What is true of the whole is true of a part: not checked again, which takes ten times as long.
         part = object.__new__(Samples)
         for name, value in (
-            ("units", self.units[first:stop]),
+            ("units", units),
             ("channels", self.channels),
             ("bits", self.bits),
             ("samplerate_hz", self.samplerate_hz),
-            ("begin_sample", self.begin_sample + max(first, 0)),
+            ("begin_sample", begin_sample),
             ("_wide", []),
         ):
             object.__setattr__(part, name, value)

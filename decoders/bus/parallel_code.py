@@ -176,11 +176,17 @@ def _of_clocks(
     state: ParallelState,
     room: ItemRoom,
     count: int,
+    until_sample: int | None = None,
 ) -> int:
-    """Fill the room from place ``count`` on by way of the clocked stage; return the next place."""
+    """Fill the room from place ``count`` on by way of the clocked stage; return the next place.
+
+    Args:
+        until_sample: take the clocks before it alone.
+    """
     layout = _layout(piece.channels, options.text("enable_level") == "high", span_ps)
     for clocks in state.clocked.parts(piece, _clocking(piece.channels, options)):
-        count = items(clocks, layout[0], room, count)
+        stop = None if until_sample is None else int(np.searchsorted(clocks.sample, until_sample))
+        count = items(clocks.cut(0, stop), layout[0], room, count)
     return count
 
 
@@ -204,8 +210,9 @@ def _of_samples(
     if not len(samples):
         return room, count
     begin = samples.begin_sample
-    # Whether the first sample is a clock depends on the piece before.
-    count = _of_clocks(samples.cut(0, 1), span_ps, options, state, room, count)
+    # Whether the first sample is a clock depends on the piece before. That the last one is beside it leaves the stage
+    # with the lines at the end of the piece.
+    count = _of_clocks(samples.ends(), span_ps, options, state, room, count, begin + 1)
     data = samples.data if plan.packed is None else samples.units
     block, count = items_of_samples(data, begin, plan, room, 0, count)
     while block * 64 < len(samples):
@@ -216,9 +223,6 @@ def _of_samples(
             new[: min(count, len(old))] = old[:count]
         room = longer
         block, count = items_of_samples(data, begin, plan, room, block, count)
-    # So that the stage knows the lines at the end of the piece; the clock that it may find is counted.
-    end_of_piece = samples.cut(len(samples) - 1, len(samples))
-    list(state.clocked.parts(end_of_piece, _clocking(samples.channels, options)))
     state.density = count / len(samples)
     return room, count
 
