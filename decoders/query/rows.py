@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from difflib import get_close_matches
 from typing import Any
 
 import numpy as np
@@ -20,11 +21,13 @@ from freezeframe.decoders.query.parse import (
     Node,
     Not,
     Or,
+    Text,
     Word,
     parse,
 )
 from freezeframe.decoders.stack_run import Decoded
 
+_MOST_TEXTS = 12  # of a column, in a message
 _INTEGERS = {
     pa.int8(): pd.Int8Dtype(), pa.int16(): pd.Int16Dtype(), pa.int32(): pd.Int32Dtype(),
     pa.int64(): pd.Int64Dtype(), pa.uint8(): pd.UInt8Dtype(), pa.uint16(): pd.UInt16Dtype(),
@@ -53,10 +56,11 @@ class Selection:
         Raises:
             ExpressionError: it is malformed.
         """
-        parse(expression)
+        self._comparisons = [*_comparisons(parse(expression))]
         self._expression = expression
         self._note = note
         self._fits: dict[str, bool] = {}
+        self._seen: dict[tuple[str, str], set[str] | None] = {}
 
     def rows(self, tables: Sequence[Decoded]) -> list[Decoded]:
         """Return the tables that have the columns, with the rows that match.
@@ -66,11 +70,41 @@ class Selection:
         """
         if any(name not in self._fits for name, _ in tables):
             self._look(tables)
+        for name, table in tables:
+            if self._fits[name]:
+                self._see(table)
         return [
             Decoded(name, table.filter(pa.array(matching_rows(table, self._expression))))
             for name, table in tables
             if self._fits[name]
         ]
+
+    def note_never(self) -> None:
+        """Tell, behind the last block, each text that is compared with columns which never can have it."""
+        for (column, value), texts in self._seen.items():
+            if texts and value not in texts:
+                by_lower = {text.lower(): text for text in sorted(texts)}
+                near = get_close_matches(value.lower(), list(by_lower), n=1)
+                there = sorted(texts)[:_MOST_TEXTS]
+                more = f" and {len(texts) - len(there)} more" if len(texts) > len(there) else ""
+                hint = (
+                    f"did you mean {by_lower[near[0]]}?"
+                    if near
+                    else f"it has {', '.join(there)}{more}"
+                )
+                self._note(f"{self._expression}: {column} is never {value!r}; {hint}")
+
+    def _see(self, table: pa.Table) -> None:
+        """Keep which texts the columns can have that are compared with one; None where they can have any."""
+        by_lower = {name.lower(): name for name in reversed(table.column_names)}
+        for each in self._comparisons:
+            asked = _column_and_text(each, by_lower)
+            if asked is None:
+                continue
+            column, value = asked
+            texts = _vocabulary(table[column])
+            known = self._seen.setdefault((column, value), set())
+            self._seen[column, value] = None if known is None or texts is None else known | texts
 
     def _look(self, tables: Sequence[Decoded]) -> None:
         errors: dict[str, ExpressionError] = {}
@@ -118,6 +152,27 @@ def _comparisons(node: Node) -> Iterator[Comparison]:
             yield from _comparisons(part)
     else:
         yield node
+
+
+def _column_and_text(comparison: Comparison, by_lower: Mapping[str, str]) -> tuple[str, str] | None:
+    """Return what ``column == text`` compares, either way round; None of any other comparison."""
+    if comparison.sign not in ("==", "!="):
+        return None
+    sides = (comparison.left, comparison.right)
+    columns = [
+        by_lower.get(side.name.lower()) if isinstance(side, Word) else None for side in sides
+    ]
+    for column, here, other in zip(columns, reversed(columns), reversed(sides), strict=True):
+        if column is not None and here is None and isinstance(other, Word | Text):
+            return column, other.name if isinstance(other, Word) else other.value
+    return None
+
+
+def _vocabulary(column: pa.ChunkedArray) -> set[str] | None:
+    """Return the texts that a column can have; None where it can have any."""
+    if not pa.types.is_dictionary(column.type):
+        return None
+    return {str(text) for chunk in column.chunks for text in chunk.dictionary.to_pylist()}
 
 
 def _series(column: pa.ChunkedArray) -> pd.Series[Any]:

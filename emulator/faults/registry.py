@@ -16,6 +16,7 @@ from freezeframe.emulator.faults.header_miscounted import HeaderMiscounted
 from freezeframe.emulator.faults.interrupt_lost import InterruptLost
 from freezeframe.emulator.faults.interrupt_storm import InterruptStorm
 from freezeframe.emulator.faults.lane_misaligned import LaneMisaligned
+from freezeframe.emulator.faults.nearest import meant
 from freezeframe.emulator.faults.payload_bit_flip import PayloadBitFlip
 from freezeframe.emulator.faults.short_transfers import ShortTransfers
 from freezeframe.emulator.faults.split_retry_mishandled import SplitRetryMishandled
@@ -99,7 +100,8 @@ def _named(name: str, text: str, names: list[str]) -> Fault:
         return PART_FAULTS[name]()
     if name not in FAULTS:
         raise InputError(
-            f"fault {name!r} does not exist; there are {', '.join((*FAULTS, *PART_FAULTS))}, "
+            f"fault {name!r} does not exist{meant(name, (*FAULTS, *PART_FAULTS, *ENTRIES))}; "
+            f"there are {', '.join((*FAULTS, *PART_FAULTS))}, "
             f"and alone the {len(ENTRIES)} of docs/open-world-faults.md"
         )
     if names.count(name) > 1 or (name == "none" and len(names) > 1):

@@ -16,6 +16,7 @@ from freezeframe.decoders.sci import layout
 from freezeframe.decoders.tap.event_log import LogKind
 from freezeframe.emulator.card_image import SERVED
 from freezeframe.emulator.card_memory import LogMemory, TapMemory
+from freezeframe.emulator.faults.nearest import meant
 from freezeframe.emulator.profile_files import named_card, profile_file
 from freezeframe.emulator.sci.bridge import Bridge
 from freezeframe.emulator.sci.faults import FAULTS, SciFault, at_both_ends
@@ -178,7 +179,9 @@ def _check(
     profile: str, fault: str, seed: int, workload: str, workloads: Mapping[str, object]
 ) -> None:
     if fault not in FAULTS:
-        raise InputError(f"profile {profile} has no fault {fault!r}; there are {', '.join(FAULTS)}")
+        raise InputError(
+            f"profile {profile} has no fault {fault!r}{meant(fault, FAULTS)}; there are {', '.join(FAULTS)}"
+        )
     if workload not in workloads:
         raise InputError(
             f"profile {profile} has no workload {workload!r}; there are {', '.join(workloads)}"

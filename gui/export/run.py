@@ -103,6 +103,7 @@ def export_file(
             raise InputError(f"{path}: --where chooses among rows of tables; name a decoder by -d")
         selection = _SELECTION(where, source_notes.append)
         material = replace(material, tables=selection.rows(material.tables))
+        selection.note_never()
     if form == "perfetto" and not specs and (folder := place_of(path)).is_dir():
         material = _as_tracks(folder, material, chosen=where is not None)
     if hexadecimal:

@@ -298,9 +298,24 @@ def test_a_truth_file_that_cannot_be_written_says_so(tmp_path: Path) -> None:
 
 def test_an_unknown_fault_is_refused_with_the_list() -> None:
     with pytest.raises(
-        InputError, match="fault 'word-lost' does not exist; there are none, word-omitted,"
+        InputError, match="fault 'zzz' does not exist; there are none, word-omitted,"
     ):
-        make_fault("word-lost")
+        make_fault("zzz")
+
+
+@pytest.mark.parametrize(
+    ("name", "near"),
+    [
+        ("word-omited", "word-omitted"), ("lane_misaligned", "lane-misaligned"),
+        ("switch-word-losst", "switch-word-lost"), ("tx-empty-stick", "tx-empty-stuck"),
+    ],
+)  # fmt: skip
+def test_of_a_fault_that_is_mistyped_the_nearest_is_offered_first(name: str, near: str) -> None:
+    with pytest.raises(InputError) as refused:
+        make_fault(name)
+    assert str(refused.value).startswith(
+        f"fault '{name}' does not exist (did you mean {near}?); there are none, word-omitted,"
+    )
 
 
 def test_the_faults_are_those_of_the_table() -> None:

@@ -88,6 +88,22 @@ def test_what_cannot_be_read_or_written_is_one_line(
     assert done.err.count("\n") == 1
 
 
+@pytest.mark.parametrize(
+    ("asked", "says"),
+    [
+        ("ctl.sample_period=12x", "'12x' is no number; write 64, 0x40 or 0b1000000"),
+        ("ctl.sample_period=", "'' is no number; write 64, 0x40 or 0b1000000"),
+        ("ctl.sample_period=010", "'010' is no number; write 64, 0x40 or 0b1000000"),
+        ("ctl.sample_period=0x100000000", "no register has more than 32 bits (0..0xffffffff)"),
+        ("ctl.sample_period=-1", "no register has more than 32 bits (0..0xffffffff)"),
+        ("=1", "no register is named; write NAME=VALUE"),
+    ],
+)
+def test_what_is_no_value_on_any_card_is_told_before_one_is_asked(asked: str, says: str) -> None:
+    done = run_inside("reg", "etherbone://192.0.2.7", "ctl.state", asked)  # where nobody answers
+    assert (done.code, done.out, done.err) == (2, "", f"freezeframe: {asked}: {says}\n")
+
+
 def test_of_a_pattern_what_a_card_that_runs_refuses_is_said_and_the_rest_read(
     lab: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

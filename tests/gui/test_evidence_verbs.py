@@ -59,6 +59,27 @@ def test_verify_refuses_what_is_no_evidence(tmp_path: Path) -> None:
     assert "neither a capture nor a folder with one" in done.err
 
 
+def test_what_is_no_evidence_keeps_verify_from_nothing_else(
+    damaged: Path, whole: Path, tmp_path: Path
+) -> None:
+    text = tmp_path / "notes.txt"
+    text.write_text("seen at 1 a.m.")
+    nope = tmp_path / "nope.ff"
+    words = ["verify", str(nope), str(whole), str(text), str(damaged)]
+    done = run_inside(*words)
+    assert done.code == 2
+    assert [line.split(": ")[1] for line in done.out.splitlines() if line[0] == "/"] == [
+        "whole", "damaged in 1 place; 2,304 B of 91,876 B are lost, --salvage reads the rest",
+    ]  # fmt: skip
+    assert done.err == (
+        f"freezeframe: {nope}: there is no such file or folder\n"
+        f"freezeframe: {text}: is no capture: nothing in it is a manifest.json\n"
+    )
+    document = json.loads(run_inside(*words, "--json").out)
+    assert [one["path"] for one in document["evidence"]] == [str(whole), str(damaged)]
+    assert [one["path"] for one in document["refused"]] == [str(nope), str(text)]
+
+
 @pytest.mark.parametrize(
     "words",
     [

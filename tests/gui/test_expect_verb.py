@@ -88,6 +88,9 @@ def test_decode_prints_and_writes_only_the_rows_that_match(phy: Path) -> None:
     assert read_table(place).column("reg").to_pylist() == [2, 1]
     none = run_inside("decode", str(phy), "-d", "mdio", "--where", "reg == 9")
     assert (none.code, none.out, none.err) == (0, "", "0 rows match reg == 9\n")
+    for words in (("decode",), ("export", "--to", "csv", "-o", str(phy.with_name("rows.csv")))):
+        typed = run_inside(*words, str(phy), "-d", "mdio", "--where", "op == raed")
+        assert "op == raed: op is never 'raed'; did you mean read?\n" in typed.out + typed.err
 
 
 def test_where_that_cannot_be_is_one_line(phy: Path) -> None:

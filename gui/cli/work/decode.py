@@ -78,6 +78,7 @@ def decode(
     hints = _hints(decoded, registry)
     if selection is not None:
         decoded = selection.rows(decoded)
+        selection.note_never()
     print_notes(notes)
     if to_stdout:
         one = f"freezeframe export {file} --to parquet -o - --table NAME gives one"

@@ -103,6 +103,8 @@ def decode_packets(
     finally:
         for run in runs:
             run.close()
+    if selection is not None:
+        selection.note_never()
     print_notes(notes)
     if output is not None and not json:
         for path, name in zip(places_of(output, list(rows)), rows, strict=True):

@@ -56,10 +56,12 @@ def show_registers(
         return
     if salvage:
         raise InputError(f"{target}: is no capture, so there is nothing to salvage")
+    writes = [text for text in asked if "=" in text]
+    for text in writes:
+        _value_asked(text)  # what is no value on any card need not wait for one
     with open_recorders(target, log) as devices:
         chosen = [one for one in devices if device in (None, one.name)]
         _check_device(target, device, [one.name for one in devices])
-        writes = [text for text in asked if "=" in text]
         if writes and len(chosen) > 1:
             raise InputError(
                 f"{target}: has devices {', '.join(one.name for one in chosen)}; --device says which is written"
@@ -205,17 +207,29 @@ def _place(map: RegisterMap, text: str) -> _Place:
     return _Place(name, indices, field)
 
 
+def _value_asked(text: str) -> tuple[str, int]:
+    """Return name and value of ``NAME=VALUE``.
+
+    Raises:
+        InputError: the value is no number of 0 to 32 bits, whatever the register is; or there is no name.
+    """
+    name, _, said = text.partition("=")
+    try:
+        value = int(said, 0)
+    except ValueError:
+        raise InputError(f"{text}: {said!r} is no number; write 64, 0x40 or 0b1000000") from None
+    if not name:
+        raise InputError(f"{text}: no register is named; write NAME=VALUE")
+    if not 0 <= value < 1 << 32:
+        raise InputError(f"{text}: no register has more than 32 bits (0..0xffffffff)")
+    return name, value
+
+
 def _planned(device: Recorder, text: str, *, act: bool) -> tuple[Recorder, _Place, int]:
     """Return a write that was asked for, checked against the map."""
-    name, _, value_text = text.partition("=")
+    name, value = _value_asked(text)
     place = _place(device.map, name)
     info = device.map.register(place.name)
-    try:
-        value = int(value_text, 0)
-    except ValueError:
-        raise InputError(
-            f"{text}: {value_text!r} is no number; write 64, 0x40 or 0b1000000"
-        ) from None
     if place.name in _KEYED:
         verb = _KEYED[place.name]
         raise InputError(

@@ -20,21 +20,46 @@ from freezeframe.gui.text import printable
 
 
 def verify(evidence: Sequence[Path], *, json: bool) -> bool:
-    """Print what is damaged; return whether nothing is.
+    """Print what is damaged, of everything that is evidence; return whether nothing is.
 
     Raises:
-        InputError: a path names no capture and no folder with one.
+        InputError: a path names no capture and no folder with one; the others were verified.
     """
-    refuse_missing(*evidence)
-    found = [_examined(path) for place in evidence for path in _all_in(place)]
+    found, refused = [], []
+    for place in evidence:
+        try:
+            refuse_missing(place)
+            found += [_examined(path) for path in _all_in(place)]
+        except InputError as error:
+            refused.append((place, error))
     if json:
         for one in found:
             one.pop("lines", None)
-        emit_json({"evidence": found, "damaged": sum(bool(one["damage"]) for one in found)})
+        emit_json(
+            {
+                "evidence": found,
+                "damaged": sum(bool(one["damage"]) for one in found),
+                "refused": [{"path": str(path), "why": str(why)} for path, why in refused],
+            }
+        )
     else:
         for one in found:
             print(_text(one))
+    if refused:
+        raise _RefusedError([str(why) for _, why in refused])
     return not any(one["damage"] for one in found)
+
+
+class _RefusedError(InputError):
+    """What was no evidence, a line each."""
+
+    def __init__(self, why: Sequence[str]) -> None:
+        super().__init__("; ".join(why))
+        self._why = tuple(why)
+
+    @property
+    def lines(self) -> tuple[str, ...]:
+        return self._why
 
 
 def _all_in(place: Path) -> Iterator[Path]:

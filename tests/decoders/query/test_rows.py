@@ -91,3 +91,52 @@ def test_a_text_that_a_column_of_numbers_is_called_wants_quotes() -> None:
         assert raised.value.exit_code == 2
     rows = Selection("kind == 'data'", print).rows(tables)
     assert [len(table) for _, table in rows] == [2, 2]
+
+
+def _named(texts: list[str], *codes: int) -> pa.Table:
+    """Return a table whose column ``op`` can have these texts."""
+    column = pa.DictionaryArray.from_arrays(pa.array(codes, pa.int32()), pa.array(texts))
+    return pa.table({"op": column, "free": pa.array(["x"] * len(codes))})
+
+
+@pytest.mark.parametrize(
+    ("expression", "told"),
+    [
+        ("op == raed", ["op is never 'raed'; did you mean read?"]),
+        ("'Wirte' != OP", ["op is never 'Wirte'; did you mean write?"]),
+        ("not (op == READ) and free == y", ["op is never 'READ'; did you mean read?"]),
+        ("op == erase", ["op is never 'erase'; it has address, read, write"]),
+        ("op == address", []),  # which it can have, though no row has it
+        ("free == raed", []),  # any text can stand there
+        ("op == free", []),  # two columns
+        ("op ~ raed", []),  # part of a text
+        ("op == null", []),
+    ],
+)
+def test_a_text_that_a_column_can_never_have_is_told_with_the_nearest(
+    expression: str, told: list[str]
+) -> None:
+    notes: list[str] = []
+    selection = Selection(expression, notes.append)
+    selection.rows([Decoded("mdio", _named(["read", "write", "address"], 0, 1))])
+    selection.note_never()
+    assert notes == [f"{expression}: {line}" for line in told]
+
+
+def test_a_text_that_another_table_or_a_later_block_can_have_is_not_told() -> None:
+    notes: list[str] = []
+    selection = Selection("op == burst", notes.append)
+    selection.rows([Decoded("a", _named(["read"], 0)), Decoded("b", _named(["write"], 0))])
+    selection.rows([Decoded("a", _named(["read"], 0)), Decoded("b", _named(["burst"]))])
+    selection.note_never()
+    assert notes == []
+
+
+def test_of_many_texts_that_a_column_can_have_the_first_are_listed() -> None:
+    notes: list[str] = []
+    selection = Selection("op == zzz", notes.append)
+    selection.rows([Decoded("a", _named([f"{n:02}" for n in range(14)], 0))])
+    selection.note_never()
+    assert notes == [
+        "op == zzz: op is never 'zzz'; it has 00, 01, 02, 03, 04, 05, 06, 07, 08, 09, 10, 11 and 2 more"
+    ]
