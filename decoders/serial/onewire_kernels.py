@@ -130,7 +130,7 @@ def _usual(sample: Any, value: Any, rate: int, s: Any, rows: Any) -> int:
     least = -(-_LEAST * rate // _MICROS)
     one, most = -(-_ONE_LOW[speed] * rate // _MICROS), -(-_SLOT_LOW_MOST[speed] * rate // _MICROS)
     slot = _SLOT[speed] * rate // _MICROS
-    rise = s.rise
+    rise, low_before = s.rise, s.low
     count = ZERO
     while 2 * count + 2 < len(sample):
         at = np.uint64(2 * count)
@@ -154,9 +154,9 @@ def _usual(sample: Any, value: Any, rate: int, s: Any, rows: Any) -> int:
         row.present = -1
         row.overdrive = speed
         row.low = low
-        rise = up
+        rise, low_before = up, low
         count += 1
-    s.rise = rise
+    s.rise, s.low = rise, low_before
     return count
 
 

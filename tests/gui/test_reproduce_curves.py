@@ -36,8 +36,15 @@ def test_a_point_is_judged_by_five_per_cent_and_by_what_can_be(point: Point, ver
     assert point.verdict == verdict
 
 
-def test_end_has_its_equations_beside_ours_and_says_where_they_contradict_each_other() -> None:
-    eight, nine = curves.end_figures(Bench())
+@pytest.fixture(scope="module")
+def end() -> list[curves.Figure]:
+    return curves.end_figures(Bench())
+
+
+def test_end_has_its_equations_beside_ours_and_says_where_they_contradict_each_other(
+    end: list[curves.Figure],
+) -> None:
+    eight, nine = end
     by_name = {line.label: line.points for line in eight.lines}
     assert all(p.verdict == "yes" for p in by_name["depth 1"])
     assert {p.x: p.paper for p in by_name["depth 2"]} == {
@@ -53,8 +60,8 @@ def test_end_has_its_equations_beside_ours_and_says_where_they_contradict_each_o
                 assert p.bound is None or p.ours <= p.bound * 1.001
 
 
-def test_a_changed_parameter_moves_the_curves() -> None:
-    was, now = (curves.end_figures(Bench(settings))[0] for settings in ({}, {"D_b_large_us": 0.62}))
+def test_a_changed_parameter_moves_the_curves(end: list[curves.Figure]) -> None:
+    was, now = end[0], curves.end_figures(Bench({"D_b_large_us": 0.62}))[0]
     assert now.lines[0].points[-1].ours < 0.7 * was.lines[0].points[-1].ours
     assert now.lines[0].points[0].ours == was.lines[0].points[0].ours
 
@@ -68,11 +75,11 @@ def test_sci_is_printed_as_tables_drawn_and_given_as_json(tmp_path: Path) -> Non
         assert (tmp_path / "f" / f"{key}.svg").read_text().startswith("<svg")
     again = run_inside("reproduce", "sci", "--curves", "-o", str(tmp_path / "f"))
     assert again.code == 2 and "--force replaces it" in again.err
-    document = json.loads(run_inside("reproduce", "sci", "--curves", "--json").out)
-    seven, eight = document["figures"]
+    done = run_inside("reproduce", "sci", "--curves", "--json", "--fail-on-difference")
+    assert done.code == 1
+    seven, eight = json.loads(done.out)["figures"]
     assert [p["ours"] for p in seven["curves"][0]["points"]] == [5, 20, 8, 21, 3, 4, 9, 7, 8, 4]
     assert {p["x"]: p["paper"] for p in eight["curves"][0]["points"]}[8192] == 116
-    assert run_inside("reproduce", "sci", "--curves", "--fail-on-difference").code == 1
 
 
 @pytest.mark.parametrize("paper", ["acenic", "iwarp", "nobody"])

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +14,7 @@ from freezeframe.gui.cli.work import reproduction_acenic as acenic
 from freezeframe.gui.cli.work import reproduction_end as end
 from freezeframe.gui.cli.work import reproduction_sci as sci
 from freezeframe.gui.cli.work.reproduction_forth import QUANTITIES
-from freezeframe.gui.cli.work.reproduction_ranges import free_parameters, ranges_text
+from freezeframe.gui.cli.work.reproduction_ranges import Free, free_parameters, ranges_text
 from freezeframe.gui.cli.work.reproduction_stages import (
     Bench,
     Judged,
@@ -23,7 +25,6 @@ from freezeframe.gui.cli.work.reproduction_stages import (
 from tests.gui.cli import run_inside
 
 PAPERS = {"end": end.ROWS, "acenic": acenic.ROWS, "sci": sci.ROWS}
-FREE = {"end": end.FREE, "acenic": acenic.FREE, "sci": sci.FREE}
 PAGE = Path(__file__).parents[2] / "docs" / "reproduce-stages.md"
 # Rows that hold the paper against itself have nothing of ours that could move.
 OF_THE_PAPER_ALONE = {"same-column", "dearer", "overflow", "straddles"}
@@ -34,10 +35,31 @@ CHANGES: dict[str, dict[str, Any]] = {
 }  # fmt: skip
 
 
+@pytest.fixture(scope="module")
+def judged() -> dict[str, list[Judged]]:
+    """Judge the rows of every paper by the profiles as they are."""
+    bench = Bench()
+    return {paper: [judge_row(row, bench) for row in rows] for paper, rows in PAPERS.items()}
+
+
+@pytest.fixture(scope="module")
+def printed() -> Callable[[str], tuple[int, dict[str, Any]]]:
+    """Return the verb's exit code and document of a paper, for which it runs once."""
+
+    @cache
+    def run(paper: str) -> tuple[int, dict[str, Any]]:
+        done = run_inside("reproduce", paper, "--json", "--fail-on-difference")
+        return done.code, json.loads(done.out)
+
+    return run
+
+
 @pytest.mark.parametrize("paper", PAPERS)
-def test_every_row_moves_with_the_parameters_of_its_profile(paper: str) -> None:
+def test_every_row_moves_with_the_parameters_of_its_profile(
+    paper: str, judged: dict[str, list[Judged]]
+) -> None:
     """No number is typed in: of every row at least one change of a parameter moves it."""
-    plain = {row.key: row.measure(Bench()) for row in PAPERS[paper]}
+    plain = {one.row.key: one.ours for one in judged[paper]}
     benches = [Bench({key: value}) for key, value in CHANGES[paper].items()]
     still = [
         row.key
@@ -50,10 +72,11 @@ def test_every_row_moves_with_the_parameters_of_its_profile(paper: str) -> None:
 @pytest.mark.parametrize(
     ("paper", "out_of"), [("end", {"dual-large-fit"}), ("acenic", set()), ("sci", set())]
 )
-def test_what_agrees_agrees_and_what_does_not_says_so(paper: str, out_of: set[str]) -> None:
-    done = run_inside("reproduce", paper, "--json", "--fail-on-difference")
-    assert done.code == (1 if out_of else 0)
-    document = json.loads(done.out)
+def test_what_agrees_agrees_and_what_does_not_says_so(
+    paper: str, out_of: set[str], printed: Callable[[str], tuple[int, dict[str, Any]]]
+) -> None:
+    code, document = printed(paper)
+    assert code == (1 if out_of else 0)
     assert {q["quantity"] for q in document["quantities"] if q["agrees"] is False} == out_of
     for q in document["quantities"]:
         assert q["mechanism"]
@@ -71,17 +94,22 @@ def test_a_fit_has_fewer_free_parameters_than_rows_and_few_rows_are_read_back() 
     assert read_back <= 15
 
 
-def test_85_per_cent_of_the_rows_that_emerge_or_are_fitted_agree() -> None:
-    judged = [judge_row(row, Bench()) for rows in PAPERS.values() for row in rows]
-    tried = [one for one in judged if one.row.kind in ("emerges", "fit")]
+def test_85_per_cent_of_the_rows_that_emerge_or_are_fitted_agree(
+    judged: dict[str, list[Judged]],
+) -> None:
+    rows = [one for each in judged.values() for one in each]
+    tried = [one for one in rows if one.row.kind in ("emerges", "fit")]
     assert sum(bool(one.agrees) for one in tried) >= 0.85 * len(tried)
 
 
 @pytest.mark.parametrize("paper", PAPERS)
-def test_the_page_holds_the_table_that_the_program_makes(paper: str) -> None:
-    bench = Bench()
-    judged = [judge_row(row, bench) for row in PAPERS[paper]]
-    made = f"{rows_markdown(judged)}\n\n{ranges_text(free_parameters(judged, FREE[paper]))}\n"
+def test_the_page_holds_the_table_that_the_program_makes(
+    paper: str,
+    judged: dict[str, list[Judged]],
+    printed: Callable[[str], tuple[int, dict[str, Any]]],
+) -> None:
+    free = [Free(**one) for one in printed(paper)[1]["free"]]
+    made = f"{rows_markdown(judged[paper])}\n\n{ranges_text(free)}\n"
     assert made in PAGE.read_text(), f"freezeframe reproduce {paper} --markdown, into {PAGE.name}"
 
 

@@ -7,7 +7,11 @@ import zipfile
 from collections.abc import Sequence
 from pathlib import Path
 
+import numpy as np
 import pytest
+
+from freezeframe.capture.files.edges import join
+from freezeframe.capture.files.open import read_edges
 
 
 def captures_folder() -> Path:
@@ -22,6 +26,18 @@ def real_capture(name: str) -> Path:
     if not path.exists():
         pytest.skip(f"{path} is not there; FREEZEFRAME_CAPTURES names the folder")
     return path
+
+
+def without_idle(path: Path, into: Path, most: int = 64) -> Path:
+    """Write a capture of up to 8 channels anew, nothing changing for at most so many samples; return ``into``.
+
+    All levels and their order stay. Sigrok goes over each of a billion samples, nearly all of them idle, for 15 s.
+    """
+    edges = join(list(read_edges(path)))
+    spans = np.diff(edges.sample, append=edges.end_sample)
+    samples = np.repeat(edges.value.astype(np.uint8), np.minimum(spans, most))
+    meta = metadata(edges.channels, rate=f"{edges.samplerate_hz} Hz", total=len(edges.channels))
+    return write_session(into, [samples.tobytes()], meta)
 
 
 def metadata(

@@ -21,7 +21,7 @@ from freezeframe.decoders.run import decode_file
 from freezeframe.decoders.serial.spi import SPI
 from freezeframe.decoders.serial.spi_code import decode_spi
 from freezeframe.decoders.serial.spi_encode import SpiTransfer, encode_transfers
-from tests.capture.files.captures import real_capture
+from tests.capture.files.captures import real_capture, without_idle
 from tests.decoders.serial.sigrok_reference import Annotation, sigrok_annotations
 
 Row = dict[str, Any]
@@ -359,11 +359,11 @@ def assert_equal(path: Path) -> list[Row]:
     return list(tables["spi+enc28j60.ethernet"])
 
 
-@pytest.mark.slow
-def test_the_real_capture_gives_the_operations_that_sigrok_gives_and_the_frames_of_two_pings() -> (
-    None
-):
-    frames = assert_equal(real_capture("enc28j60-init-and-ping.sr"))
+def test_the_real_capture_gives_the_operations_that_sigrok_gives_and_the_frames_of_two_pings(
+    tmp_path: Path,
+) -> None:
+    name = "enc28j60-init-and-ping.sr"
+    frames = assert_equal(without_idle(real_capture(name), tmp_path / name))
     assert [enc28j60_texts(row).long for row in frames] == [
         f"{way}, 1342 B: ICMP echo {what}, id 0xfc06, sequence {sequence}{verdict}"
         for sequence in (44534, 44535)

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from freezeframe.capture.errors import InputError
@@ -193,6 +193,9 @@ def test_what_is_sent_is_decoded_in_pieces_of_any_size(
     cuts=st.lists(st.integers(0, 40_000), max_size=8),
     overdrive=st.booleans(),
 )
+@example(
+    [0.5, 60, 60, 0.5, 0.5], [263], False
+)  # the last row has how long the slot before it was low
 def test_noise_gives_rows_in_order_and_the_same_in_pieces(
     spans: list[float], cuts: list[int], overdrive: bool
 ) -> None:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
 from freezeframe.decoders.run import decode_file
-from tests.capture.files.captures import real_capture
+from tests.capture.files.captures import real_capture, without_idle
 from tests.decoders.srd.sigrok_side import our_lines, sigrok_lines, table_lines
 
 I2C = ("i2c:scl=SCL:sda=SDA", "srd-i2c:scl=SCL,sda=SDA")
@@ -57,9 +59,8 @@ def test_a_real_capture_gives_what_sigrok_cli_prints(
     assert len(said) >= at_least
 
 
-@pytest.mark.slow
-def test_the_capture_of_a_billion_samples_gives_what_sigrok_cli_prints() -> None:
-    path = real_capture(ENC)
+def test_a_long_real_capture_gives_what_sigrok_cli_prints(tmp_path: Path) -> None:
+    path = without_idle(real_capture(ENC), tmp_path / ENC)
     said = sigrok_lines(path, f"{SPI[0]},enc28j60", "spi,enc28j60")
     spi, enc = decode_file(path, [SPI[1], f"{SPI[1]}+srd-enc28j60"])
     assert table_lines(spi.table) == [line for line in said if " spi-1: " in line]

@@ -15,7 +15,7 @@ from freezeframe.decoders.registry import Registry, load_decoders
 from freezeframe.decoders.run import decode_file
 from freezeframe.decoders.spec import parse_spec
 from freezeframe.decoders.srd.fed_stream import FEEDERS
-from tests.capture.files.captures import metadata, real_capture, write_session
+from tests.capture.files.captures import metadata, real_capture, without_idle, write_session
 from tests.decoders.srd.native_side import I2C, SPI, held, spi_bus
 from tests.decoders.srd.sigrok_side import add_decoder, table_lines, workers_of
 
@@ -96,9 +96,8 @@ def test_a_real_capture_gives_the_same_on_ours_as_on_sigroks(
     assert want.num_rows >= at_least
 
 
-@pytest.mark.slow
-def test_the_capture_of_a_billion_samples_gives_the_same_on_ours_as_on_sigroks() -> None:
-    path = real_capture(ENC)
+def test_a_long_real_capture_gives_the_same_on_ours_as_on_sigroks(tmp_path: Path) -> None:
+    path = without_idle(real_capture(ENC), tmp_path / ENC)
     (_, found), (_, want) = decode_file(path, [f"{base}+srd-enc28j60" for base in SPI])
     assert found.equals(want)
     assert want.num_rows > 5000
