@@ -207,6 +207,8 @@ class Analysis:
         run_card: the same of a `freezeframe.analyzers.card.view.CardView`, one card that is described by a file;
             None where it cannot be asked of such a card, and ``card_lacks`` says what that would need.
         card_summary: as ``summary``, of such a card.
+        draws: what of its result lies along time and can be drawn, in a few words; empty: never anything, None: not
+            said.
     """
 
     id: str
@@ -216,6 +218,7 @@ class Analysis:
     run_card: Callable[..., Any] | None = None
     card_lacks: str = "recordings of the built-in card"
     card_summary: str = ""
+    draws: str | None = None
 
 
 def plain_fields(thing: Any) -> dict[str, Any]:

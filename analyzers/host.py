@@ -11,4 +11,5 @@ HOST = Analysis(
     summary="Whether the host's handler ran for each interrupt of the card, and how long it took to be entered.",
     run=code("freezeframe.analyzers.host_code:run"),
     card_lacks="the computer's trace of its interrupts beside the recording",
+    draws="handlers of interrupts and messages of the kernel",
 )

@@ -12,4 +12,5 @@ CONSERVATION = Analysis(
     run=code("freezeframe.analyzers.conservation.analysis_code:run"),
     card_summary="Whether the counters of the card add up, by its own laws and those that follow from its paths.",
     run_card=code("freezeframe.analyzers.card.conservation:run"),
+    draws="",
 )

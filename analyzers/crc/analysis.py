@@ -12,4 +12,5 @@ CRC = Analysis(
     run=code("freezeframe.analyzers.crc.analysis_code:run"),
     card_summary="Which packets pass the checks of their format at each tap, and why others do not.",
     run_card=code("freezeframe.analyzers.card.crc:run"),
+    draws="",
 )

@@ -11,4 +11,5 @@ CREDITS = Analysis(
     summary="The account of every flow, what became of every credit and how long it took, and counters that slip.",
     run=code("freezeframe.analyzers.credits.analysis_code:run"),
     card_lacks="a log of credits as they are sent and taken",
+    draws="words outstanding and credits that were lost",
 )

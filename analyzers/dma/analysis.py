@@ -12,4 +12,5 @@ DMA = Analysis(
     "transfer was finished, told to its host and interrupted for.",
     run=code("freezeframe.analyzers.dma.analysis_code:dma"),
     card_lacks="a log of descriptors and transfers",
+    draws="transfers",
 )

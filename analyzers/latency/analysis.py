@@ -13,4 +13,5 @@ LATENCY = Analysis(
     run=code("freezeframe.analyzers.latency.analysis_code:latency"),
     card_summary="How long packets took from tap to tap along each path.",
     run_card=code("freezeframe.analyzers.card.latency:run"),
+    draws="latencies",
 )

@@ -12,4 +12,5 @@ PRESSURE = Analysis(
     run=code("freezeframe.analyzers.pressure.analysis_code:run"),
     card_summary="In how many cycles packets waited at each tap, where these were, and which stream stands still.",
     run_card=code("freezeframe.analyzers.card.pressure:run"),
+    draws="waits",
 )

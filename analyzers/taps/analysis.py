@@ -12,4 +12,5 @@ TAPS = Analysis(
     run=code("freezeframe.analyzers.taps.analysis_code:run"),
     card_summary="What became of each packet between two taps of a path.",
     run_card=code("freezeframe.analyzers.card.taps:run"),
+    draws="",
 )

@@ -12,4 +12,5 @@ THROUGHPUT = Analysis(
     run=code("freezeframe.analyzers.throughput.analysis_code:run"),
     card_summary="How fast bytes passed each tap, against a beat in each cycle.",
     run_card=code("freezeframe.analyzers.card.throughput:run"),
+    draws="rates, their levels and stalls",
 )

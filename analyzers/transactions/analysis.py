@@ -12,4 +12,5 @@ TRANSACTIONS = Analysis(
     run=code("freezeframe.analyzers.transactions.analysis_code:run"),
     card_summary="What became of each transaction ID: request, answer, time-out, refusal, and whether all came back.",
     run_card=code("freezeframe.analyzers.card.transactions:run"),
+    draws="",
 )

@@ -68,6 +68,12 @@ class Coverage:
             if begin < end:
                 yield begin, end
 
+    def covered(self, t0_ps: int, t1_ps: int) -> Iterator[tuple[int, int]]:
+        """Yield the covered parts of a range of time."""
+        for begin, end in self.ranges():
+            if begin < t1_ps and end > t0_ps:
+                yield max(begin, t0_ps), min(end, t1_ps)
+
     def within(self, t0_ps: int, t1_ps: int) -> Iterator[Hole]:
         """Yield the holes in a range of time, cut to it."""
         for hole in self.holes:

@@ -23,7 +23,12 @@ from freezeframe.decoders.trace.schema import TABLES
 from freezeframe.gui.text import folder_title
 from freezeframe.gui.tracks.analysis import result_tracks
 from freezeframe.gui.tracks.card import card_frames, card_tracks
-from freezeframe.gui.tracks.recording import Made, finding_track, recording_tracks
+from freezeframe.gui.tracks.recording import (
+    Made,
+    analysis_tracks,
+    finding_track,
+    recording_tracks,
+)
 
 
 def explained_tracks(folder: CaptureFolder, trace: Trace) -> list[Made]:
@@ -75,11 +80,14 @@ def capture_tracks(
     name = folder_title(folder.path)
     if findings:
         yield finding_track("", name, findings), None
-    for track, table in recording_tracks("", name, folder, trace):
-        yield track, f"trace.{table}"
+    made: dict[str, Made] = {
+        track.key: (track, f"trace.{table}")
+        for track, table in recording_tracks("", name, folder, trace)
+    }
     for result in results:
-        for track, _ in result_tracks("", name, result):
-            yield track, None
+        for track, _ in analysis_tracks("", name, trace, result):
+            made[track.key] = track, made.get(track.key, (track, None))[1]
+    yield from made.values()
 
 
 def with_tables(trace: Trace, tables: Mapping[str, pa.Table]) -> Trace:

@@ -143,7 +143,9 @@ def _draw_part(svg: Svg, part: Part, left: float, wide: float, y: float) -> None
     for number, line in enumerate(part.lines, 1):
         at = y + _BOX / 2 + _LINE * number
         text = _fit(line, wide - 8, _SMALL)
-        svg.text(middle, at, text, f"small{broken}", anchor="middle", tip=line)
+        # The counts at both ends of a link are of two freezes: they are no proof, whatever they say.
+        css = "small" if part.line else f"small{broken}"
+        svg.text(middle, at, text, css, anchor="middle", tip=line)
 
 
 def _draw_tap(svg: Svg, tap: Tap, x: float, wide: float, y: float) -> None:

@@ -17,6 +17,7 @@ def lane_of(track: Track, group: str = "", items: Iterable[int] | None = None) -
     """
     if not isinstance(track, SliceTrack | StateTrack):
         raise ValueError(f"{track.key}: a {type(track).__name__} is no lane of bars")
+    holds = isinstance(track, StateTrack)
     classes = track.state if isinstance(track, StateTrack) else track.colour
     names = track.names if isinstance(track, StateTrack) else track.classes
     roles = roles_of(len(names), track.roles)
@@ -28,9 +29,12 @@ def lane_of(track: Track, group: str = "", items: Iterable[int] | None = None) -
         tip = tip_of(track, item)
         if moments:
             lane.ticks.append(Tick(begin, css, tip))
-        else:
-            end = max(end, begin + 1)
-            lane.bars.append(Bar(begin, end, css, track.label_of(item), tip, loud=wrong))
+            continue
+        end = max(end, begin + 1)
+        # What holds until the next change is known only where a change would have been recorded.
+        parts = track.coverage.covered(begin, end) if holds else [(begin, end)]
+        label = track.label_of(item)
+        lane.bars += [Bar(t0, t1, css, label, tip, loud=wrong) for t0, t1 in parts]
     look = "tick " if moments else ""
     lane.legend = tuple(Meaning(f"{look}{m.look}", m.text, m.of) for m in legend_of([track]))
     return lane

@@ -131,7 +131,9 @@ def _witnesses(finding: Finding) -> Html:
 
 def _facts(finding: Finding, freeze: Freeze | None, waited: SinceArm | None = None) -> Html:
     tap = f"{finding.device or 'unknown'}{'.' + finding.tap if finding.tap else ''}"
-    facts: list[tuple[str, str, str]] = [("Where", tap, "device and tap")]
+    facts: list[tuple[str, str, str]] = [
+        ("Where", tap, "device and tap" if finding.tap else "device")
+    ]
     if finding.direction:
         facts.append(("Direction", finding.direction.replace("->", " → "), ""))
     counted = bool(finding.ground or finding.confidence)  # else it is of a described card

@@ -51,6 +51,30 @@
     return on;
   }
 
+  // Where a drawing is wider than the screen and scrolled, the names of its lanes stay at the left, on a ground.
+  function keepNames(svg, left) {
+    const box = svg.parentElement, names = node("g", { class: "names" });
+    const { width, height } = svg.viewBox.baseVal;
+    names.append(node("rect", { x: 0, y: 0, width: left - 4, height: height, class: "ground" }));
+    for (const text of [...svg.children])
+      if (text.matches("text.label, text.group")) names.append(text);
+    svg.append(names);
+    const stay = () => {
+      const by = box.scrollLeft * width / svg.getBoundingClientRect().width;
+      names.setAttribute("transform", "translate(" + by + ",0)");
+      names.classList.toggle("over", by > 0);
+    };
+    box.addEventListener("scroll", stay);
+    stay();
+  }
+  // Where a drawing is wider than the screen, the first finding, or what is broken, is brought into sight.
+  function reveal(svg) {
+    const box = svg.parentElement, mark = svg.querySelector("line.finding:not([display]), text.broken");
+    if (!mark || box.scrollWidth <= box.clientWidth) return;
+    const place = mark.getBoundingClientRect(), frame = box.getBoundingClientRect();
+    box.scrollLeft += (place.left + place.right) / 2 - (frame.left + frame.right) / 2;
+  }
+
   // A drawing as the report wrote it. Every mark along its axis says its time, in picoseconds: data-t what lasts
   // from one to another, data-at what happens at one. A view of another range moves them, and hides what is outside
   // or has no room; nothing is drawn here but the numbers of the axis.
@@ -94,33 +118,8 @@
       this.svg.addEventListener("keydown", (event) => this.key(event));
       this.svg.addEventListener("wheel", (event) => this.wheel(event), { passive: false });
       this.svg.addEventListener("dblclick", (event) => this.zoom(0.5, this.timeAt(event)));
-      this.keepNames();
       this.drag();
       this.tell();
-      this.reveal();
-    }
-    // Where the drawing is wider than the screen and scrolled, the names of its lanes stay at the left, on a ground.
-    keepNames() {
-      const box = this.svg.parentElement, names = node("g", { class: "names" });
-      const high = this.svg.viewBox.baseVal.height;
-      names.append(node("rect", { x: 0, y: 0, width: this.across[0] - 4, height: high, class: "ground" }));
-      for (const text of [...this.svg.children])
-        if (text.matches("text.label, text.group")) names.append(text);
-      this.svg.append(names);
-      const stay = () => {
-        const by = box.scrollLeft * this.width / this.svg.getBoundingClientRect().width;
-        names.setAttribute("transform", "translate(" + by + ",0)");
-        names.classList.toggle("over", by > 0);
-      };
-      box.addEventListener("scroll", stay);
-      stay();
-    }
-    // Where the drawing is wider than the screen, the first finding is brought into sight.
-    reveal() {
-      const mark = this.standing.find((one) => one.node.matches("line.finding") && one.t >= this.t0 && one.t <= this.t1);
-      const box = this.svg.parentElement, wide = this.svg.getBoundingClientRect().width;
-      if (mark && wide > box.clientWidth)
-        box.scrollLeft = this.x(mark.t) * wide / this.width - box.clientWidth / 2;
     }
     tell() { this.said.textContent = formatPs(this.t0) + " to " + formatPs(this.t1); }
     x(t) {
@@ -282,6 +281,11 @@
   const views = [];
   for (const moving of document.querySelectorAll("g.moving[data-all]"))
     views.push(new View(moving.closest("figure"), moving, views));
+  for (const svg of document.querySelectorAll(".scroll > svg.drawing")) {
+    const axis = svg.querySelector("g.moving line.axis");
+    if (axis) keepNames(svg, Number(axis.getAttribute("x1")));
+    reveal(svg);
+  }
   document.querySelectorAll("table").forEach(enhanceTable);
   document.documentElement.dataset.enhanced = String(views.length);
 })();

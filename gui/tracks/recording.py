@@ -2,20 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterator, Sequence
+from collections.abc import Container, Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
+from freezeframe.analyzers.analysis import AnalysisResult
 from freezeframe.analyzers.contract import Finding
+from freezeframe.analyzers.pressure.analysis import PRESSURE
 from freezeframe.capture.folder import CaptureFolder
 from freezeframe.capture.registers.layouts import DOMAIN_NAMES, MACHINE_STATE_NAMES, Domain, Kind
 from freezeframe.decoders.trace.coverage import EVER_PS, Hole
 from freezeframe.decoders.trace.decode import Trace
 from freezeframe.decoders.trace.schema import ERROR
 from freezeframe.decoders.trace.views import event_texts
+from freezeframe.gui.tracks.analysis import result_tracks
 from freezeframe.gui.tracks.lanes import split_lanes
 from freezeframe.gui.tracks.slices import (
     MOST_CLASSES,
@@ -255,9 +258,31 @@ def state_tracks(key: str, name: str, trace: Trace) -> Iterator[Made]:
             )
 
 
-def wait_tracks(key: str, name: str, trace: Trace) -> Iterator[Made]:
+def analysis_tracks(
+    key: str, name: str, trace: Trace | None, result: AnalysisResult
+) -> Iterator[Made]:
+    """Yield the tracks of what a named analysis found in a recording.
+
+    Of waits for credit they are those of the recording once more, each with what it was for: they take their place.
+    """
+    if trace is None or result.name != PRESSURE.id:
+        yield from result_tracks(key, name, result)
+        return
+    told = {
+        (one.name.partition("->")[0], t_ps, flow): text
+        for one in result.intervals
+        for t_ps, flow, text in zip(one.t_ps.tolist(), one.flow.tolist(), one.text, strict=True)
+    }
+    yield from wait_tracks(key, name, trace, told)
+
+
+def wait_tracks(
+    key: str, name: str, trace: Trace, told: Mapping[tuple[str, int, int], str] | None = None
+) -> Iterator[Made]:
+    """Yield when each card waited for credit; ``told``: what a wait of a device, from a time, of a flow was for."""
     table = trace.intervals
     starts, flow = table["t_ps"].to_numpy(), table["flow"].to_numpy()
+    devices, known = table["device"].astype(str).to_list(), told or {}
     for source, rows in by_source(table):
         whole = slices_of_rows(
             IntervalTrack,
@@ -270,7 +295,9 @@ def wait_tracks(key: str, name: str, trace: Trace) -> Iterator[Made]:
             columns={end: table[end].to_numpy() for end in ("open_start", "open_end")},
             classes=(WAITS,),
             roles=("warn",),
-            label=lambda row: f"flow {flow[row]}",
+            label=lambda row: known.get(
+                (devices[row], int(starts[row]), int(flow[row])), f"flow {flow[row]}"
+            ),
             note="Times at which a flow had a packet to send and no credit for it.",
             coverage=trace.coverage.of(source, Kind.PRESSURE),
         )

@@ -12,6 +12,7 @@ from PyQt6.QtGui import QImage, qGray
 from freezeframe.capture.errors import InputError
 from freezeframe.gui.plots import picture
 from tests.gui.cli import run_inside
+from tests.gui.desktop.captures import emulated
 from tests.gui.made_capture import made_capture
 
 
@@ -75,6 +76,23 @@ def test_json_names_the_drawings_and_what_was_not_drawn(capture: Path, tmp_path:
     assert [line.split(":")[0] for line in document["not_drawn"]] == ["host"]
 
 
+def test_what_is_not_in_this_capture_is_told_from_what_is_never_drawn(tmp_path: Path) -> None:
+    capture = emulated(tmp_path / "x.ff", "header-corrupted")  # nothing waited for credit in it
+    asked = (
+        "plot",
+        str(capture),
+        "--what",
+        "throughput,pressure,taps",
+        "-o",
+        str(tmp_path / "p.svg"),
+    )
+    assert run_inside(*asked).err.splitlines() == [
+        "freezeframe: pressure: it draws waits, and there are none in this capture; "
+        "'freezeframe analyze pressure' has its figures",
+        "freezeframe: taps: it is never drawn; its figures and tables are what 'freezeframe analyze taps' prints",
+    ]
+
+
 @pytest.mark.parametrize(
     ("arguments", "says"),
     [
@@ -89,7 +107,7 @@ def test_json_names_the_drawings_and_what_was_not_drawn(capture: Path, tmp_path:
         (("-o", "p.png", "--what", "host"), "nothing to draw: host: the capture holds no trace"),
         (
             ("-o", "p.png", "--what", "crc"),
-            "crc: it gives figures and tables, and nothing over time",
+            "crc: it is never drawn; its figures and tables are what 'freezeframe analyze crc' prints",
         ),
         (("-o", "p.png", "--device", "C"), "no device 'C'; the capture holds A, B"),
         (("-o", "p.png", "--scale", "1000"), "a PNG may have 1 to 100,000,000 pixels"),

@@ -6,16 +6,19 @@ import re
 import xml.etree.ElementTree as ET
 from itertools import pairwise
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from freezeframe.capture.time_text import format_ps
-from freezeframe.decoders.trace.coverage import Coverage
+from freezeframe.decoders.trace.coverage import Coverage, Hole
 from freezeframe.gui.plots.axis import GUTTER, TimeAxis, round_ticks
 from freezeframe.gui.plots.marks import Mark
 from freezeframe.gui.plots.svg import Svg, text_width
 from freezeframe.gui.plots.timeline import Bar, Lane, Tick, timeline_sheet
+from freezeframe.gui.plots.track_lanes import lane_of
+from freezeframe.gui.tracks.tracks import StateTrack
 
 SPACE = "{http://www.w3.org/2000/svg}"
 
@@ -166,6 +169,17 @@ def test_what_a_lane_does_not_cover_is_hatched_with_the_reason_and_the_rest_is_n
         "not recorded: the memory wrapped",
         "not recorded: recording closed",
     ]
+
+
+def test_a_state_is_drawn_only_where_its_change_would_have_been_recorded() -> None:
+    track = StateTrack(
+        key="k", name="tx_dma", source="s",
+        t_ps=np.array([10, 30], np.int64), rows=np.array([0, 1], np.int64),
+        state=np.array([0, 1], np.uint8), names=("idle", "data"), end_ps=90,
+        coverage=Coverage((Hole(15, 20, "lost"), Hole(50, 1_000, "recording closed"))),
+    )  # fmt: skip
+    bars = [(bar.t0_ps, bar.t1_ps, bar.label) for bar in lane_of(track).bars]
+    assert bars == [(10, 15, "idle"), (20, 30, "idle"), (30, 50, "data")]
 
 
 def test_no_bar_is_narrower_than_a_pixel_and_a_narrow_one_has_no_outline_to_fade_it() -> None:

@@ -26,6 +26,13 @@ HOSTILE = '</script><script>document.title="taken"</script><img src=x onerror=al
 PROBE = """
 const said = [];
 const say = (name, value) => said.push(name + "=" + value);
+const wide = [...document.querySelectorAll(".scroll")].filter((b) => b.scrollWidth > b.clientWidth);
+const chosen = wide.flatMap((b) => [...b.querySelectorAll("line.finding:not([display]), text.broken")].slice(0, 1));
+const unseen = (mark) => {
+  const at = mark.getBoundingClientRect(), box = mark.closest(".scroll").getBoundingClientRect();
+  return at.right < box.left + box.width / 4 || at.left > box.right;
+};
+say("chosen", chosen.length); say("unseen", chosen.filter(unseen).length);
 const figures = [...document.querySelectorAll("figure")].filter((f) => f.querySelector(".tools"));
 const near = figures[0], whole = figures[1];
 const button = (figure, text) => [...figure.querySelectorAll("button")].find((b) => b.textContent === text);
@@ -176,6 +183,12 @@ def test_names_of_lanes_stay_in_sight_where_a_narrow_page_scrolls_the_drawing(ma
     said = parsed(dump_dom(made / "probed.html", made / "home")).said
     assert said["scrolled"] == "250"
     assert 0 <= float(said["name"]) < 200 and float(said["name-wide"]) > 10
+
+
+def test_a_narrow_page_begins_with_the_finding_in_sight_in_every_drawing(made: Path) -> None:
+    said = parsed(dump_dom(made / "probed.html", made / "home", "--window-size=500,900")).said
+    assert int(said["chosen"]) >= 4  # the way through the cards, the ladder, both time lines
+    assert said["unseen"] == "0"
 
 
 def test_the_field_that_filters_a_table_stands_above_it(made: Path) -> None:

@@ -12,6 +12,7 @@ from typing import Literal
 from freezeframe.analyzers.analysis import AnalysisResult
 from freezeframe.analyzers.card.explain import explain_card
 from freezeframe.analyzers.card.view import CardsView, CardView, run_analysis, view_of
+from freezeframe.analyzers.contract import Analysis
 from freezeframe.analyzers.explain import explain
 from freezeframe.analyzers.registry import load_analyses
 from freezeframe.analyzers.throughput.analysis import THROUGHPUT
@@ -111,12 +112,19 @@ def _drawings(
         elif not found and name == _FINDING:
             reasons.append(f"{name}: explain finds nothing wrong in this capture")
         elif not found:
-            result = results[name]
-            why = "it gives figures and tables, and nothing over time to draw"
-            if not (result.figures or result.tables):
-                why = " ".join(result.notes) or "it found nothing in this capture"
-            reasons.append(f"{name}: {why}")
+            reasons.append(f"{name}: {_why_not(analyses[name], results[name])}")
     return made, reasons
+
+
+def _why_not(analysis: Analysis, result: AnalysisResult) -> str:
+    """Return why an analysis has no drawing: it never has one, or it has none in this capture."""
+    if analysis.draws == "":
+        return f"it is never drawn; its figures and tables are what 'freezeframe analyze {analysis.id}' prints"
+    if not (result.figures or result.tables):
+        return " ".join(result.notes) or "it found nothing in this capture"
+    what = analysis.draws or "nothing that lies along time"
+    there = f"it draws {what}, and there are none" if analysis.draws else f"it found {what}"
+    return f"{there} in this capture; 'freezeframe analyze {analysis.id}' has its figures"
 
 
 def _time_lines(view: CaptureView | CardsView, devices: Sequence[str] | None) -> list[Drawing]:

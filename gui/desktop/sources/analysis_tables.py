@@ -14,7 +14,8 @@ from freezeframe.analyzers.view import CaptureView
 from freezeframe.capture.errors import FreezeframeError
 from freezeframe.gui.desktop.progress import Progress
 from freezeframe.gui.desktop.sources.opened import Part, Table
-from freezeframe.gui.tracks.analysis import intervals_key, result_tracks
+from freezeframe.gui.tracks.analysis import intervals_key
+from freezeframe.gui.tracks.recording import analysis_tracks
 
 
 def analysis_parts(
@@ -29,6 +30,7 @@ def analysis_parts(
     Args:
         registry: the analyses; None for all that are installed.
     """
+    trace = view.trace if isinstance(view, CaptureView) else None
     known = load_analyses() if registry is None else registry
     yield Part(remarks=[f"analysis {n} does not load: {why}" for n, why in known.broken.items()])
     for number, analysis in enumerate(known.analyses.values()):
@@ -40,7 +42,7 @@ def analysis_parts(
             continue
         yield Part(
             tables=list(result_tables(result)),
-            tracks=list(result_tracks(key, name, result)),
+            tracks=list(analysis_tracks(key, name, trace, result)),
             analyses=[result],
             remarks=[f"{analysis.id}: {note}" for note in result.notes],
         )

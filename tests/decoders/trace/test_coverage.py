@@ -39,6 +39,8 @@ def test_holes_join_and_the_reason_named_first_stays() -> None:
         Hole(90, EVER_PS, "after"),
     )
     assert list(covered.ranges()) == [(10, 30), (50, 85)]
+    assert list(covered.covered(20, 60)) == [(20, 30), (50, 60)]
+    assert list(covered.covered(31, 50)) == []
     assert list(covered.within(36, 41)) == [Hole(36, 40, "gap"), Hole(40, 41, "lost")]
     assert [covered.reason_at(t) for t in (9, 10, 45, 90)] == ["before", "", "lost", "after"]
 

@@ -11,7 +11,9 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from freezeframe.analyzers.card.view import CardsView
+from freezeframe.analyzers.card.view import CardsView, run_analysis
+from freezeframe.analyzers.pressure.analysis import PRESSURE
+from freezeframe.analyzers.view import CaptureView
 from freezeframe.capture.errors import InputError
 from freezeframe.capture.files.edges import Bus
 from freezeframe.capture.folder import CaptureFolder
@@ -32,7 +34,7 @@ from freezeframe.gui.export.protobuf import (
 )
 from freezeframe.gui.export.run import export_file
 from freezeframe.gui.tracks.card import card_frames, card_tracks
-from freezeframe.gui.tracks.recording import recording_tracks
+from freezeframe.gui.tracks.recording import analysis_tracks, recording_tracks
 from freezeframe.gui.tracks.tracks import IntervalTrack, SeriesTrack, SliceTrack
 from tests.gui.desktop.captures import emulated
 from tests.gui.export.material import golden_recording, recording, samples, small
@@ -232,9 +234,18 @@ def test_a_recording_has_the_tracks_of_its_pictures(tmp_path: Path) -> None:
     trace = Read(tmp_path / "x")
     folder = CaptureFolder.open(capture)
     decoded = decode_capture(folder)
-    shown = [track for track, _ in recording_tracks("", "", folder, decoded) if len(track)]
+    tracks = {track.key: track for track, _ in recording_tracks("", "", folder, decoded)}
+    # Waits have the labels that the analysis gives them.
+    waits = run_analysis(PRESSURE, CaptureView(folder, trace=decoded))
+    tracks |= {track.key: track for track, _ in analysis_tracks("", "", decoded, waits)}
+    (blocked,) = (track for track in tracks.values() if track.name == "A blocked")
+    assert blocked.label_of(0) == (
+        "flow 0 waited for credit: the receiver's FIFO had not been emptied far enough"
+    )
+    shown = [track for track in tracks.values() if len(track)]
     names = {name.partition("/")[2] or name for name in trace.names.values()}
     assert {track.name for track in shown} <= names
+    assert "A->B, waiting for credit" not in names  # a wait stands once
     assert {"findings", "A out, throughput", "A->B flow 0, words outstanding"} <= names
     for track in shown:
         mine = [e for e in trace.events if e[1].endswith(f"/{track.name}") and e[2] != END]
