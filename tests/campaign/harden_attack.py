@@ -210,7 +210,7 @@ def attack(
             found = ways.new(partial(fed, parser, data))
             every = _TRACED if found else min(_SELDOM, 2 * every)
             traced_next, new = number + every, new or found
-        if new and len(corpus) < _MOST_CORPUS:
+        if new and not slow and len(corpus) < _MOST_CORPUS:  # the corpus is fed anew in each run
             seen.add(kind)
             corpus.append(data)
             if outcome.startswith("read"):
