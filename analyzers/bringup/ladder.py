@@ -52,7 +52,7 @@ def _no_switch(devices: Sequence[Device], arms: Rearming) -> Iterator[str]:
 
 
 def _no_cable(devices: Sequence[Device], arms: Rearming) -> Iterator[str]:
-    raise NotPossible("a switch stands between the cards; the next stage is of it")
+    raise NotPossible("--switch says that a switch is between the cards; the next stage is of it")
 
 
 STAGES = (

@@ -29,7 +29,7 @@ from freezeframe.capture.registers.access import Device
 _MANY_WORDS = (
     1 << 14
 )  # of each card, beside those that are looked at: what a switch does now and then shows in its counts
-_REPORT_S = 60.0  # a monitor prints once in some seconds at most
+REPORT_S = 60.0  # a monitor prints once in some seconds at most
 _CLOSING_S = 30.0
 _PAUSE_S = 0.002
 
@@ -84,6 +84,12 @@ def through(devices: Sequence[Device], arms: Rearming, switch: Switch) -> Iterat
                 f"{switch.monitor.name}: the switch's monitor counts no ports (ff_switch_counted), so nothing can "
                 f"be held against them{f'. At the cards: {seen}' if seen else ''}"
             )
+        if not seen and _passed_by(_deltas(devices, switch, before, after)):
+            raise Failure(
+                f"the cards hear each other, and nothing of it came through ports {switch.ports[0]} and "
+                f"{switch.ports[1]} of the switch that {switch.monitor.name} is of: they are cabled directly, or at "
+                "other ports (--ports)"
+            )
         lost = misplaced(devices, switch, before, after)
         if lost:
             raise Failure("; ".join(lost) + (f". At the cards: {seen}" if seen else ""))
@@ -122,7 +128,7 @@ def _standing(devices: Sequence[Device], switch: Switch) -> Standing:
     for device in devices:
         wait_for(device, "frozen", _CLOSING_S)
     first = devices[0]
-    report = switch.monitor.report(_REPORT_S, lambda: first.read("ctl.state"))
+    report = switch.monitor.report(REPORT_S, lambda: first.read("ctl.state"))
     sent = []
     for device in devices:
         seen = device.read("ctl.snapshot_seq")
@@ -145,6 +151,13 @@ def _deltas(
             devices, switch.ports, before.sent, after.sent, strict=True
         )
     ]
+
+
+def _passed_by(deltas: Sequence[PortDelta]) -> bool:
+    """Return whether cards sent, and their ports of the switch saw nothing at all."""
+    return any(delta.sent for delta in deltas) and not any(
+        delta.counts.words_in or delta.counts.words_out for delta in deltas
+    )
 
 
 def misplaced(

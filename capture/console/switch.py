@@ -101,6 +101,30 @@ class SwitchMonitor:
         self.name = name
         self._console = console
 
+    def hear(self, limit_s: float, meanwhile: Callable[[], object] = lambda: None) -> bool:
+        """Wait for a line of a monitor that comes after this call; return whether one came.
+
+        Args:
+            limit_s: how long to wait for it.
+            meanwhile: called between looks at the console.
+        Raises:
+            TargetError: the port went away.
+        """
+        splitter = LineSplitter()
+        self._console.discard()
+        end_s = time.monotonic() + limit_s
+        while True:
+            data = self._console.now()
+            for text in splitter.feed(data):
+                line = parse(text)
+                if isinstance(line, Line) and line.what in _OF_REPORT:
+                    return True
+            if time.monotonic() >= end_s:
+                return False
+            if not data:
+                meanwhile()
+                time.sleep(_PAUSE_S)
+
     def report(
         self, limit_s: float, meanwhile: Callable[[], object] = lambda: None
     ) -> SwitchReport:

@@ -4,17 +4,22 @@ from __future__ import annotations
 
 import sys
 import textwrap
+import time
+from collections.abc import Sequence
 from contextlib import ExitStack
 from pathlib import Path
 
 from freezeframe.analyzers.bringup.ladder import StageResult, climb
-from freezeframe.analyzers.bringup.switch import Switch
+from freezeframe.analyzers.bringup.switch import REPORT_S, Switch
 from freezeframe.capture.console.port import open_console
 from freezeframe.capture.console.switch import SwitchMonitor
-from freezeframe.capture.errors import InputError
+from freezeframe.capture.errors import InputError, TargetError
+from freezeframe.capture.registers.access import Device
 from freezeframe.gui.cli.output import emit_json
 from freezeframe.gui.cli.work.session import open_session
 from freezeframe.gui.text import printable
+
+_SOON_S = 3.0  # in which most monitors print
 
 
 def selftest(
@@ -33,7 +38,7 @@ def selftest(
     Raises:
         InputError: the console or the ports are not named right.
         RecorderStateError: a card holds a recording that ``discard`` does not give up.
-        TargetError: the console cannot be opened.
+        TargetError: the console cannot be opened, or nothing of a switch's monitor comes from it.
     """
 
     def show(stage: str, line: str) -> None:
@@ -52,6 +57,7 @@ def selftest(
         between = None
         if switch is not None:
             monitor = SwitchMonitor(stack.enter_context(open_console(switch)), switch)
+            _hear(monitor, devices)
             between = Switch(monitor, places)
         results = climb(devices, show, discard=discard, switch=between)
     if sys.stderr.isatty():
@@ -68,6 +74,40 @@ def selftest(
     else:
         print("\n".join(_lines(number, result) for number, result in enumerate(results, 1)))
     return not failed
+
+
+def _hear(monitor: SwitchMonitor, devices: Sequence[Device]) -> None:
+    """Wait for the monitor before anything is written to a card: a port that is dead, or a file that nobody writes.
+
+    Raises:
+        TargetError: nothing of a monitor comes; in a file that is older than a report may be, within a moment.
+    """
+    name, first = monitor.name, devices[0]
+    age_s = time.time() - Path(name).stat().st_mtime if Path(name).is_file() else None
+    old = age_s is not None and age_s > REPORT_S
+
+    def meanwhile() -> None:
+        first.read("ctl.state")  # an emulated card goes on by being asked
+
+    if monitor.hear(_SOON_S, meanwhile):
+        return
+    if not old:
+        print(
+            f"freezeframe: {printable(name)}: nothing of a switch's monitor in {_SOON_S:g} s; waiting for it up to "
+            f"{REPORT_S:g} s",
+            file=sys.stderr,
+        )
+        if monitor.hear(REPORT_S - _SOON_S, meanwhile):
+            return
+    what = (
+        f"is a file that was last written {age_s:,.0f} s ago, and nothing comes into it"
+        if old
+        else f"nothing of a switch's monitor (ff_console_switch) in {REPORT_S:g} s"
+    )
+    raise TargetError(
+        f"{name}: {what}; no stage was run. Whether a switch is between the cards is not known: name the port of its "
+        "monitor, or leave out --switch where they are cabled"
+    )
 
 
 def _two_ports(text: str) -> tuple[int, int]:

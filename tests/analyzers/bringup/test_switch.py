@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import os
 import re
+import time
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -20,6 +22,7 @@ from freezeframe.capture.console.switch import PortCounts, SwitchMonitor, Switch
 from freezeframe.capture.custody.rearming import Rearming
 from freezeframe.capture.registers.access import Device, open_devices
 from freezeframe.emulator.target import EmulatorTarget
+from tests.capture.console.printed import line
 from tests.gui.cli import run_inside
 from tests.gui.test_emulate_verb import emulating
 
@@ -189,6 +192,22 @@ def test_a_monitor_that_counts_no_ports_is_told(tmp_path: Path) -> None:
         list(through(devices, Rearming([devices], by="test"), Switch(Older(console, "x"))))
 
 
+def test_cards_that_are_cabled_past_the_switch_are_told_as_that() -> None:
+    class Idle(SwitchMonitor):
+        def report(self, *_: Any) -> SwitchReport:
+            other = PortCounts(40, 2, 0, 40, 40, 2, 0)
+            return SwitchReport(1, ports={0: PortCounts(), 1: PortCounts(), 3: other, 4: other})
+
+    devices = open_devices(EmulatorTarget(load="light", nonce=1, seed=3))
+    idle = Switch(Idle(cast("Any", None), "/dev/ttyUSB0"))
+    with pytest.raises(Failure) as failure:
+        list(through(devices, Rearming([devices], by="test"), idle))
+    assert str(failure.value) == (
+        "the cards hear each other, and nothing of it came through ports 0 and 1 of the switch that /dev/ttyUSB0 is "
+        "of: they are cabled directly, or at other ports (--ports)"
+    )
+
+
 def test_a_fault_of_a_card_is_not_laid_upon_the_switch(tmp_path: Path) -> None:
     file = tmp_path / "console.txt"
     target = EmulatorTarget(
@@ -221,6 +240,44 @@ def test_over_udp_and_a_serial_port_as_in_the_lab() -> None:
         (failed,) = [s for s in json.loads(done.out)["stages"] if s["outcome"] == "failed"]
         assert failed["stage"] == "switch"
         assert "lost in the switch, between port 0 (in, A) and port 1 (out, B)" in failed["seen"]
+
+
+@pytest.mark.parametrize("years", [0, 1])
+def test_a_file_that_nobody_writes_is_refused_before_anything_is_written(
+    years: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("freezeframe.gui.cli.work.selftest._SOON_S", 0.2)
+    monkeypatch.setattr("freezeframe.gui.cli.work.selftest.REPORT_S", 0.5)
+    file, log = tmp_path / "switch.txt", tmp_path / "accesses.txt"
+    file.write_bytes(line("fwd 10 6 100 9 80 0"))
+    if years:
+        os.utime(file, (1_732_000_000, 1_732_000_000))
+    else:
+        now_s = time.time()
+        os.utime(file, (now_s + 5, now_s + 5))  # a clock that is ahead
+    done = run_inside(
+        "selftest", "emu:?load=light", "--switch", str(file), "--log-accesses", str(log)
+    )
+    assert (done.code, done.out) == (3, "")
+    *waits, end = done.err.splitlines()
+    assert end.endswith(
+        "; no stage was run. Whether a switch is between the cards is not known: name the port of its monitor, or "
+        "leave out --switch where they are cabled"
+    )
+    if years:
+        assert re.match(
+            rf"freezeframe: {file}: is a file that was last written [\d,]+ s ago, and nothing comes into it;",
+            end,
+        )
+        assert waits == []
+    else:
+        assert end.startswith(
+            f"freezeframe: {file}: nothing of a switch's monitor (ff_console_switch) in 0.5 s;"
+        )
+        assert waits == [
+            f"freezeframe: {file}: nothing of a switch's monitor in 0.2 s; waiting for it up to 0.5 s"
+        ]
+    assert " wr " not in log.read_text()
 
 
 @pytest.mark.parametrize(

@@ -82,6 +82,18 @@ def test_a_report_that_had_begun_before_it_was_asked_for_is_passed_over() -> Non
     assert looks == [1]
 
 
+def test_a_monitor_is_heard_by_a_line_that_comes_after_the_call() -> None:
+    old, new = printed(REPORT), printed(REPORT[:1], "20")
+    looks: list[int] = []
+    assert SwitchMonitor(Played(old, b"", new), "x").hear(5.0, lambda: looks.append(1))
+    assert looks == [1]
+
+
+@pytest.mark.parametrize("after", [b"", b"login:\n", line("begin 1"), b"ff:flow 10 3 40 *0000\n"])
+def test_what_was_there_before_or_is_no_whole_line_of_a_monitor_is_not_one(after: bytes) -> None:
+    assert not SwitchMonitor(Played(printed(REPORT), after), "x").hear(0.05)
+
+
 def test_a_silent_console_is_one_line_that_says_what_came() -> None:
     with pytest.raises(
         TargetError, match=r"^x: nothing of it in 0\.05 s; a switch's monitor prints"
