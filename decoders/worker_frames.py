@@ -21,8 +21,13 @@ def frame(message: dict[str, Any], payload: bytes = b"") -> bytes:
 
 
 def write_frame(fd: int, message: dict[str, Any], payload: bytes = b"") -> None:
-    """Write a message whole, for a pipe may take a part of it."""
-    view = memoryview(frame(message, payload))
+    """Write a message."""
+    write_all(fd, frame(message, payload))
+
+
+def write_all(fd: int, data: bytes) -> None:
+    """Write bytes whole, for a pipe may take a part of them."""
+    view = memoryview(data)
     while view:
         view = view[os.write(fd, view) :]
 

@@ -227,6 +227,20 @@ class Port:
         event = self._bar.env.timeout(t_ps - self._bar.env.now)
         event.callbacks = [lambda _: step(crossing)]  # no other callback can wait for a new event
 
+    def _when(
+        self,
+        asked: Callable[[int], int | None],
+        step: Callable[[_Crossing], None],
+        crossing: _Crossing,
+    ) -> int | None:
+        """Return when it was, by the switch as it is now; None: not yet, and the step is taken again in a cycle."""
+        now = int(self._bar.env.now)
+        self._live.run(now)
+        found_ps = asked(crossing.row)
+        if found_ps is None:
+            self._at(now + self._bar.switch.cycle_ps, step, crossing)
+        return found_ps
+
     def _comes(self, crossing: _Crossing) -> None:
         """The first word is there: where to, and what will come out."""
         bar, now, faults = self._bar, int(self._bar.env.now), self._bar.faults
@@ -250,10 +264,8 @@ class Port:
     def _look(self, crossing: _Crossing) -> None:
         """Has its first word begun to leave the switch? Then the card there is told to expect it."""
         bar, now = self._bar, int(self._bar.env.now)
-        self._live.run(now)
-        begun = self._live.begun_ps(crossing.row)
+        begun = self._when(self._live.begun_ps, self._look, crossing)
         if begun is None:
-            self._at(now + bar.switch.cycle_ps, self._look, crossing)
             return
         end_ps = begun + len(crossing.words) * bar.switch.cycle_ps
         self._at(max(now, end_ps), self._leaves, crossing)
@@ -271,10 +283,8 @@ class Port:
     def _leaves(self, crossing: _Crossing) -> None:
         """Its last word is through, or will be."""
         bar, now = self._bar, int(self._bar.env.now)
-        self._live.run(now)
-        done = self._live.done_ps(crossing.row)
+        done = self._when(self._live.done_ps, self._leaves, crossing)
         if done is None:
-            self._at(now + bar.switch.cycle_ps, self._leaves, crossing)
             return
         counts = bar.counts[crossing.way[1]]
         counts.words_out += crossing.gone(len(crossing.leaving))

@@ -20,11 +20,10 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
-from typing import NamedTuple
 
-from freezeframe.capture.card.device import CardDevice, open_any, split_card
+from freezeframe.capture.card.device import split_card
 from freezeframe.capture.custody.accounts import Accounts
-from freezeframe.capture.custody.giving_up import note_armed, recordings_of
+from freezeframe.capture.custody.giving_up import note_armed
 from freezeframe.capture.custody.guard_log import GuardLog
 from freezeframe.capture.custody.host_rules import Fired
 from freezeframe.capture.custody.lease import Leases
@@ -43,7 +42,6 @@ from freezeframe.capture.custody.store import (
 )
 from freezeframe.capture.durable import PARTIAL, remove_folder
 from freezeframe.capture.errors import (
-    DeviceUnknownError,
     FreezeframeError,
     InputError,
     NoRoomError,
@@ -53,12 +51,19 @@ from freezeframe.capture.errors import (
 from freezeframe.capture.folder import HostTrace
 from freezeframe.capture.recorder.case import pull_case
 from freezeframe.capture.recorder.control import arm_all, freeze_at_once
+from freezeframe.capture.recorder.guard_posts import (
+    Post,
+    Way,
+    open_ways,
+    refuse_card_files,
+    refuse_traces,
+    refuse_twice,
+)
 from freezeframe.capture.recorder.progress import Tally
 from freezeframe.capture.recorder.pull import PullReport, is_whole
 from freezeframe.capture.recorder.state import RecorderState, read_state
 from freezeframe.capture.registers.access import Recorder
-from freezeframe.capture.registers.names import device_name
-from freezeframe.capture.targets.base import Target, open_target
+from freezeframe.capture.targets.base import open_target
 
 _SLICE_S = 0.1  # between two looks at ``stop``
 _LONGEST_AWAY_S = 5.0  # between two attempts to reach a target that is away
@@ -135,15 +140,15 @@ def guard(
     rule = keep if isinstance(keep, Keep) else Keep(keep)
     urls = [target_urls] if isinstance(target_urls, str) else list(target_urls)
     with ExitStack() as opened:
-        ways = _ways(urls, opened)
+        ways = open_ways(urls, opened)
         # Before the directory is made: a guard that is refused leaves nothing behind.
         leases = Leases(home)
         opened.callback(leases.release)
         up = [way for way in ways if not isinstance(way, TargetError)]
-        _refuse_twice(up)
-        _refuse_traces(up, extras or Extras(), all_up=len(up) == len(ways))
-        for way in up:
-            _refuse_card_file(way, alone=len(urls) == 1, extras=extras or Extras())
+        told = extras or Extras()
+        refuse_twice(up)
+        refuse_traces(up, told.traced, all_up=len(up) == len(ways))
+        refuse_card_files(up, alone=len(urls) == 1 and told.host is tuple)
         leases.take([d.identity.boot_nonce for way in up for d in way.devices], place)
         try:
             place.mkdir(exist_ok=True)
@@ -152,9 +157,7 @@ def guard(
         opened.enter_context(_alone(place))
         lines = GuardLog(place, log, keep_B=rule.log_bytes)
         opened.callback(lines.close)
-        post = _Guard(
-            urls, rule, place, on_capture, lines, wait_s, extras or Extras(), home, leases
-        )
+        post = _Guard(urls, rule, place, on_capture, lines, wait_s, told, home, leases)
         post.tidy()
         begun(lines)
         try:
@@ -167,110 +170,6 @@ def guard(
             post.end()
             post.extras.ended()
     return post.pulled
-
-
-class _Way(NamedTuple):
-    """A target that was opened, and what is there."""
-
-    target: Target
-    devices: Sequence[Recorder]
-
-
-def _way(url: str) -> _Way:
-    """Open a target and its devices; raises as ``open_target`` and ``open_any``."""
-    plain, card = split_card(url)
-    target = open_target(plain)
-    try:
-        return _Way(target, open_any(target, card))
-    except BaseException:
-        target.close()
-        raise
-
-
-def _ways(urls: Sequence[str], opened: ExitStack) -> list[_Way | TargetError]:
-    """Open all targets, before anything is written; of one that is not up, return why.
-
-    Raises:
-        InputError, DeviceUnknownError: one is no target, or no card of ours.
-    """
-    found: list[_Way | TargetError] = []
-    for url in urls:
-        try:
-            way = _way(url)
-        except DeviceUnknownError:
-            raise
-        except TargetError as error:
-            found.append(error)
-        else:
-            opened.callback(way.target.close)  # once more does no harm
-            found.append(way)
-    return found
-
-
-def _refuse_twice(ways: Sequence[_Way]) -> None:
-    """Refuse one card over two ways: it would be pulled twice, and what one has armed be none of the other's."""
-    way_of: dict[int, _Way] = {}
-    for way in ways:
-        for nonce in {device.identity.boot_nonce for device in way.devices}:
-            first = way_of.setdefault(nonce, way)
-            if first is not way:
-                raise InputError(
-                    f"{first.target.url} and {way.target.url}: lead to the same card, boot nonce {nonce:#010x}; "
-                    "name it once (two cards of one nonce are not told apart: let one of them start anew)"
-                )
-
-
-def _refuse_traces(ways: Sequence[_Way], extras: Extras, *, all_up: bool) -> None:
-    """Refuse a trace of a card that is not there; while a target is not up, nobody knows how many it has."""
-    known = [device_name(number) for number in range(sum(len(way.devices) for way in ways))]
-    for name in extras.traced if all_up else ():
-        if name not in known:
-            raise InputError(
-                f"--host-trace: no device {name!r}; the targets have {', '.join(known)}"
-            )
-
-
-def _refuse_card_file(way: _Way, *, alone: bool, extras: Extras) -> None:
-    """Refuse a card of a card file beside others, or with traces of its host."""
-    if isinstance(way.devices[0], CardDevice) and not (alone and extras.host is tuple):
-        raise InputError(
-            f"{way.target.url}: a card that is described by a file is guarded alone and without --host-trace; "
-            "run a guard for each, in directories of their own"
-        )
-
-
-@dataclass(slots=True)
-class _Post:
-    """One target of a guard: opened or away, and what its recorders did at the last look."""
-
-    url: str
-    accounts: Accounts
-    target: Target | None = None
-    devices: Sequence[Recorder] = ()
-    states: Sequence[RecorderState] = ()
-    away_since_s: float | None = None
-    known: bool = False  # it has answered once
-
-    @property
-    def keys(self) -> tuple[RecordingKey, ...]:
-        return recordings_of(self.states)
-
-    @property
-    def frozen(self) -> bool:
-        return any(state.state == "frozen" for state in self.states)
-
-    def open(self, way: _Way | None = None) -> str:
-        """Open it and its devices, or take what was opened, and return what there is to log; raises as ``_way``."""
-        self.target, self.devices = _way(self.url) if way is None else way
-        self.states = ()  # those of other devices, if any
-        self.away_since_s = None
-        return f"{self.target.url}: watching {', '.join(device.name for device in self.devices)}"
-
-    def close(self) -> None:
-        """Close it; the next look opens it again."""
-        if self.target is not None:
-            self.target.close()
-        self.target, self.states = None, ()
 
 
 class _Guard:
@@ -297,8 +196,8 @@ class _Guard:
         self._wait_s = wait_s
         self._ledger = Ledger(home)
         self._leases = leases
-        self._posts = [_Post(url, Accounts(directory, self._ledger, log)) for url in urls]
-        self._to_note: list[tuple[_Post, Sequence[RecordingKey], Sequence[int], Path | None]] = []
+        self._posts = [Post(url, Accounts(directory, self._ledger, log)) for url in urls]
+        self._to_note: list[tuple[Post, Sequence[RecordingKey], Sequence[int], Path | None]] = []
         self._watching = False
         self._untold = ""  # why other guards do not know of this one
         self._away_s = 0.0
@@ -316,7 +215,7 @@ class _Guard:
                 shutil.rmtree(entry)
         self._prune()
 
-    def begin(self, ways: Sequence[_Way | TargetError]) -> None:
+    def begin(self, ways: Sequence[Way | TargetError]) -> None:
         """Take every target that is up."""
         for post, way in zip(self._posts, ways, strict=True):
             if isinstance(way, TargetError):
@@ -376,17 +275,16 @@ class _Guard:
         for line in self.extras.lines():
             self._log(line)
 
-    def _open(self, post: _Post, way: _Way | None = None) -> None:
+    def _open(self, post: Post, way: Way | None = None) -> None:
         line = post.open(way)
         assert post.target is not None
-        _refuse_card_file(
-            _Way(post.target, post.devices), alone=len(self._posts) == 1, extras=self.extras
-        )
-        up = [_Way(p.target, p.devices) for p in self._posts if p.target is not None]
+        alone = len(self._posts) == 1 and self.extras.host is tuple
+        refuse_card_files([Way(post.target, post.devices)], alone=alone)
+        up = [Way(p.target, p.devices) for p in self._posts if p.target is not None]
         if not post.known:
             # At its first answer only: that a nonce of few bits comes again later ends no night.
-            _refuse_twice(up)
-            _refuse_traces(up, self.extras, all_up=len(up) == len(self._posts))
+            refuse_twice(up)
+            refuse_traces(up, self.extras.traced, all_up=len(up) == len(self._posts))
         post.known = True
         nonces = [d.identity.boot_nonce for each in self._posts for d in each.devices]
         trouble = self._leases.take(nonces, self._directory)
@@ -395,7 +293,7 @@ class _Guard:
         self._untold = trouble
         self._log(line)
 
-    def _answers(self, post: _Post) -> bool:
+    def _answers(self, post: Post) -> bool:
         """Open a target that is closed and read its recorders; return whether it answered."""
         try:
             if post.target is None:
@@ -414,7 +312,7 @@ class _Guard:
             return False
         return True
 
-    def _away(self, post: _Post, error: TargetError) -> None:
+    def _away(self, post: Post, error: TargetError) -> None:
         post.close()
         if post.away_since_s is None:
             post.away_since_s = time.monotonic()
@@ -432,7 +330,7 @@ class _Guard:
             self.extras.trouble("room" if self._trouble == "no-room" else "back", "goes on")
             self._trouble = ""
 
-    def _act(self, here: Sequence[_Post]) -> bool:
+    def _act(self, here: Sequence[Post]) -> bool:
         """Do what the states ask for; return whether there was anybody to ask."""
         for post in here:
             if all(state.state == "idle" for state in post.states):
@@ -460,7 +358,7 @@ class _Guard:
             for post in self._posts
         )
 
-    def _freeze(self, here: Sequence[_Post], fired: Sequence[Fired]) -> None:
+    def _freeze(self, here: Sequence[Post], fired: Sequence[Fired]) -> None:
         armed = [
             (device, state.generation)
             for post in here
@@ -481,7 +379,7 @@ class _Guard:
         folders = [p for p in captures_in(self._directory) if several or f"-{stem}" in p.name]
         return [path for path in folders if holds(path, keys)]
 
-    def _pull(self, here: Sequence[_Post]) -> None:
+    def _pull(self, here: Sequence[Post]) -> None:
         keys = tuple(key for post in here for key in post.keys)
         first = here[0]
         known = self._known(keys)
@@ -555,7 +453,7 @@ class _Guard:
 
     def _arm(
         self,
-        post: _Post,
+        post: Post,
         why: str,
         over: Sequence[RecordingKey],
         kept: Path | None,
@@ -612,7 +510,7 @@ def fired_words(fired: Fired) -> str:
     return f"the host saw {fired.text} (within {within_ms:.0f} ms)"
 
 
-def _of_posts(folder: Path, posts: Sequence[_Post]) -> list[tuple[RecordingKey, ...]]:
+def _of_posts(folder: Path, posts: Sequence[Post]) -> list[tuple[RecordingKey, ...]]:
     """Return the recordings in a capture, by the target they are from."""
     keys = iter(keys_of(folder))
     return [tuple(next(keys) for _ in post.devices) for post in posts]

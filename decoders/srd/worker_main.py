@@ -183,7 +183,9 @@ class _Worker:
                 counts.append(0)
                 errors.append(str(error))
                 continue
-            data = _in_child(partial(self._trial, command, trial), command["limit_s"])
+            data = _in_child(
+                partial(self._trial, command, trial), self.frames.write_all, command["limit_s"]
+            )
             problem, _, rows = data.partition(b"\n")
             counts.append(len(rows) // _TRIAL_ROW_B)
             errors.append(problem.decode("utf-8", "replace"))
@@ -219,7 +221,9 @@ class _Worker:
         return {"rows": len(columns[0]), "texts": len(texts), "texts_restart": restart}, payload
 
 
-def _in_child(work: Callable[[], bytes], limit_s: float) -> bytes:
+def _in_child(
+    work: Callable[[], bytes], write: Callable[[int, bytes], None], limit_s: float
+) -> bytes:
     """Return what ``work`` returns in a forked process; what there is of it where that dies or hangs."""
     receive, send = os.pipe()
     pid = os.fork()
@@ -229,7 +233,7 @@ def _in_child(work: Callable[[], bytes], limit_s: float) -> bytes:
             used = resource.getrusage(resource.RUSAGE_SELF)
             limit = int(used.ru_utime + used.ru_stime + limit_s) + 1
             resource.setrlimit(resource.RLIMIT_CPU, (limit, limit))
-            _write(send, work())
+            write(send, work())
         finally:
             os._exit(0)
     os.close(send)
@@ -262,12 +266,6 @@ def _complaints() -> list[str]:
     """Take what the library has said, without the traces of exceptions."""
     lines = [line.removeprefix("srd: ") for line in _said() if line.startswith("srd: ")]
     return [line for line in lines if not line.startswith("Traceback")]
-
-
-def _write(fd: int, data: bytes) -> None:
-    view = memoryview(data)
-    while view:
-        view = view[os.write(fd, view) :]
 
 
 def _sibling(name: str, folder: str = "") -> Any:

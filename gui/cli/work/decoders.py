@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from dataclasses import asdict
 from pathlib import Path
 from textwrap import wrap
 from typing import Any
@@ -57,15 +58,7 @@ def _document(decoder: Decoder) -> dict[str, Any]:
             for out in decoder.produces
         ],
         "sigrok": decoder.sigrok,
-        "channels": [
-            {
-                "id": channel.id,
-                "doc": channel.doc,
-                "optional": channel.optional,
-                "aliases": list(channel.aliases),
-            }
-            for channel in decoder.channels
-        ],
+        "channels": [asdict(channel) for channel in decoder.channels],
         "options": [
             {
                 "id": option.id,

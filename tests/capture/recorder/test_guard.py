@@ -15,6 +15,7 @@ from freezeframe.capture.custody.guard_log import read_log
 from freezeframe.capture.errors import InputError, NoRoomError, TargetError, TargetTimeout
 from freezeframe.capture.folder import CaptureFolder
 from freezeframe.capture.recorder import guard as guard_module
+from freezeframe.capture.recorder import guard_posts
 from freezeframe.capture.recorder.case import pull_case
 from freezeframe.capture.recorder.guard import Extras, guard
 from freezeframe.capture.recorder.pull import PullReport, pull
@@ -74,7 +75,7 @@ class Card:
 @pytest.fixture
 def card(monkeypatch: pytest.MonkeyPatch) -> Iterator[Card]:
     card = Card()
-    monkeypatch.setattr(guard_module, "open_target", card.open)
+    monkeypatch.setattr(guard_posts, "open_target", card.open)
     yield card
 
 
@@ -441,7 +442,7 @@ def test_one_card_over_two_ways_is_refused_before_anything_is_written(
 ) -> None:
     card = Card()
 
-    monkeypatch.setattr(guard_module, "open_target", lambda url: BadWay(card.recorder))
+    monkeypatch.setattr(guard_posts, "open_target", lambda url: BadWay(card.recorder))
     with pytest.raises(InputError, match=r"lead to the same card, boot nonce 0x0b00"):
         guard(["one:", "two:"], 50, tmp_path / "caught", stop=lambda: True)
     assert not (tmp_path / "caught").exists()
