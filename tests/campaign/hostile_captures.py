@@ -10,9 +10,14 @@ import struct
 from tests.campaign.hostile_makers import (
     BEGIN,
     COLUMNS,
-    DECODE,
+    FF,
+    FF_ZIP,
+    FFREC,
     INTERFACE,
     ONE,
+    PCAP,
+    PCAP_GZ,
+    PCAPNG,
     SECTION,
     SMALL,
     Case,
@@ -27,7 +32,6 @@ from tests.campaign.hostile_makers import (
     later,
     long_text,
     many_of_one,
-    of_bytes,
     one_file,
     pcap,
     pcapng_block,
@@ -38,213 +42,120 @@ from tests.campaign.hostile_makers import (
 
 CAPTURES: tuple[Case, ...] = (
     # packets
-    Case(
+    PCAP(
         "a packet of 4 GiB",
-        "a.pcap",
-        of_bytes(pcap(ONE + struct.pack("<IIII", 1, 0, 0xFFFFFFFF, 0xFFFFFFFF))),
-        DECODE,
+        pcap(ONE + struct.pack("<IIII", 1, 0, 0xFFFFFFFF, 0xFFFFFFFF)),
         "more than the",
-        codes=(0, 2),
     ),
-    Case(
+    PCAP(
         "packets of 2^32 B on the wire",
-        "a.pcap",
-        of_bytes(pcap(struct.pack("<IIII", 1, 0, 60, 0xFFFFFFFF) + bytes(60), 0xFFFFFFFF)),
-        DECODE,
-        "",
-        codes=(0, 2),
+        pcap(struct.pack("<IIII", 1, 0, 60, 0xFFFFFFFF) + bytes(60), 0xFFFFFFFF),
     ),
-    Case(
-        "a block of no length",
-        "a.pcapng",
-        of_bytes(SECTION + INTERFACE + pcapng_block(6, bytes(20), 0)),
-        DECODE,
-        "damaged",
-        codes=(0, 2),
-    ),
-    Case(
-        "a block of 4 GiB",
-        "a.pcapng",
-        of_bytes(SECTION + INTERFACE + pcapng_block(9, bytes(20), 0xFFFFFFFC)),
-        DECODE,
-        "",
-        codes=(0, 2),
-    ),
-    Case(
+    PCAPNG("a block of no length", SECTION + INTERFACE + pcapng_block(6, bytes(20), 0), "damaged"),
+    PCAPNG("a block of 4 GiB", SECTION + INTERFACE + pcapng_block(9, bytes(20), 0xFFFFFFFC)),
+    PCAPNG(
         "a packet longer than its block",
-        "a.pcapng",
-        of_bytes(
-            SECTION
-            + INTERFACE
-            + pcapng_block(6, struct.pack("<IIIII", 0, 0, 0, 0xFFFFFFF0, 60) + bytes(60))
-        ),
-        DECODE,
-        "",
-        codes=(0, 2),
+        SECTION
+        + INTERFACE
+        + pcapng_block(6, struct.pack("<IIIII", 0, 0, 0, 0xFFFFFFF0, 60) + bytes(60)),
     ),
-    Case(
-        "50,000 interfaces",
-        "a.pcapng",
-        of_bytes(SECTION + INTERFACE * 50_000),
-        DECODE,
-        "",
-        codes=(0, 2),
-    ),
-    Case(
+    PCAPNG("50,000 interfaces", SECTION + INTERFACE * 50_000),
+    PCAPNG(
         "a section of 4 GiB",
-        "a.pcapng",
-        of_bytes(
-            pcapng_block(0x0A0D0D0A, struct.pack("<IHHq", 0x1A2B3C4D, 1, 0, 1 << 62), 0xFFFFFFFC)
-            + INTERFACE
-        ),
-        DECODE,
-        "",
-        codes=(0, 2),
+        pcapng_block(0x0A0D0D0A, struct.pack("<IHHq", 0x1A2B3C4D, 1, 0, 1 << 62), 0xFFFFFFFC)
+        + INTERFACE,
     ),
-    Case(
+    PCAP_GZ(
         "64 MiB of packets in a .gz with --max-unpacked 32MiB",
-        "a.pcap.gz",
         lambda p: p.write_bytes(gzip.compress(pcap(ONE * 900_000), 1)),
-        (*DECODE, *SMALL),
         "--max-unpacked",
+        *SMALL,
         at_once=False,
     ),
     # captures of cards
-    Case(
+    FF(
         "a memory of 2^60 records",
-        "a.ff",
         capture(lambda p, m: first_device(m).update(records=1 << 60)),
-        ("explain",),
         "records",
     ),
-    Case(
+    FF(
         "a gap of 2^62 slots",
-        "a.ff",
         capture(
             lambda p, m: first_device(m).update(
                 gaps=[{"first_slot": 0, "slots": 1 << 62, "reason": "x"}]
             )
         ),
-        ("explain",),
-        "",
         codes=(0, 2),
     ),
-    Case(
+    FF(
         "200,000 gaps",
-        "a.ff",
         capture(
             lambda p, m: first_device(m).update(
                 gaps=[{"first_slot": 1, "slots": 1, "reason": "x"}] * 200_000
             )
         ),
-        ("explain",),
-        "",
         codes=(0, 2),
     ),
-    Case("a manifest of 17 MiB", "a.ff", long_text, ("explain",), "more than a manifest can have"),
-    Case(
-        "a manifest 100,000 lists deep",
-        "a.ff",
-        deep,
-        ("explain",),
-        "is not a manifest",
-    ),
-    Case(
-        "a memory that is /dev/zero",
-        "a.ff",
-        instead(lambda f: f.symlink_to("/dev/zero")),
-        ("explain",),
-        "",
-    ),
-    Case("a memory that is a pipe", "a.ff", instead(os.mkfifo), ("explain",), ""),
-    Case(
+    FF("a manifest of 17 MiB", long_text, "more than a manifest can have"),
+    FF("a manifest 100,000 lists deep", deep, "is not a manifest"),
+    FF("a memory that is /dev/zero", instead(lambda f: f.symlink_to("/dev/zero"))),
+    FF("a memory that is a pipe", instead(os.mkfifo)),
+    FF(
         "a memory of 8 GiB of holes",
-        "a.ff",
         instead(lambda f: os.truncate(os.open(f, os.O_CREAT | os.O_WRONLY), 1 << 33)),
-        ("explain",),
-        "",
     ),
-    Case("tables of 50 million rows", "a.ff", tables, ("explain",), "", codes=(0,)),
-    Case(
+    FF("tables of 50 million rows", tables, codes=(0,)),
+    FF_ZIP(
         "a name that leads out of the folder",
-        "a.ff.zip",
         one_file(stored("x.ff/../../../tmp/x", b"x")),
-        ("explain",),
         "no name inside of a folder",
     ),
-    Case("an absolute name", "a.ff.zip", one_file(stored("/etc/x", b"x")), ("explain",), ""),
-    Case(
+    FF_ZIP("an absolute name", one_file(stored("/etc/x", b"x"))),
+    FF_ZIP(
         "100,001 members",
-        "a.ff.zip",
         lambda p: p.write_bytes(archive_of_many(100_001)),
-        ("explain",),
         "100001",
         at_once=False,
     ),
-    Case(
+    FF_ZIP(
         "one file of 2,000 entries for one member",
-        "a.ff.zip",
         many_of_one("deflated", 1 << 24, 2000),
-        ("explain",),
         "another name",
     ),
-    Case(
-        "the same, salvaged",
-        "a.ff.zip",
-        many_of_one("deflated", 1 << 24, 2000),
-        ("explain", "--salvage"),
-        "",
-        at_once=False,
+    FF_ZIP(
+        "the same, salvaged", many_of_one("deflated", 1 << 24, 2000), "", "--salvage", at_once=False
     ),
-    Case(
+    FF_ZIP(
         "1,000 stored members that are all of the file, salvaged",
-        "a.ff.zip",
         many_of_one("stored", 1 << 23, 1000),
-        ("explain", "--salvage"),
         "",
+        "--salvage",
         at_once=False,
     ),
-    Case(
+    FF_ZIP(
         "a member of 256 MiB, salvaged",
-        "a.ff.zip",
         later(
             lambda: one_file(
                 Member("x.ff/raw/0", bomb_of_zeros(1 << 28), 1 << 28, 8, crc=5),
                 stored("x.ff/raw/0", b""),
             )
         ),
-        ("explain", "--salvage"),
         "",
+        "--salvage",
         at_once=False,
     ),
     # recordings
-    Case(
-        "a frame of 4 GiB",
-        "a.ffrec",
-        recording(BEGIN + COLUMNS + journal_frame(2, b"x", 0xFFFFFFFF)),
-        ("recording",),
-        "",
-        codes=(0, 2),
-    ),
-    Case(
+    FFREC("a frame of 4 GiB", recording(BEGIN + COLUMNS + journal_frame(2, b"x", 0xFFFFFFFF))),
+    FFREC(
         "a million beginnings of frames of 8 MiB",
-        "a.ffrec",
         recording(BEGIN + COLUMNS + (b"\xf5FFJ" + struct.pack("<IQI", 1 << 23, 2, 0)) * 800_000),
-        ("recording",),
-        "",
-        codes=(0, 2),
     ),
-    Case(
+    FFREC(
         "numbers of frames that leave out 2^63",
-        "a.ffrec",
         recording(BEGIN + COLUMNS + journal_frame(1 << 63, b'["s",5,[7]]')),
-        ("recording",),
-        "",
-        codes=(0, 2),
     ),
-    Case(
+    FFREC(
         "a source of 100,000 columns",
-        "a.ffrec",
         recording(
             BEGIN
             + journal_frame(
@@ -254,24 +165,13 @@ CAPTURES: tuple[Case, ...] = (
                 ).encode(),
             )
         ),
-        ("recording",),
-        "",
-        codes=(0, 2),
     ),
-    Case(
+    FFREC(
         "a value of 4,000 digits",
-        "a.ffrec",
         recording(BEGIN + COLUMNS + journal_frame(2, b'["s",5,[' + b"9" * 4000 + b"]]")),
-        ("recording",),
-        "",
-        codes=(0, 2),
     ),
-    Case(
+    FFREC(
         "JSON 100,000 lists deep in a frame",
-        "a.ffrec",
         recording(BEGIN + COLUMNS + journal_frame(2, b"[" * 100_000)),
-        ("recording",),
-        "",
-        codes=(0, 2),
     ),
 )

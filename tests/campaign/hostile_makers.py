@@ -65,6 +65,33 @@ def of_text(text: str) -> Make:
     return of_bytes(text.encode())
 
 
+def of(file: str, *verb: str, codes: tuple[int, ...] = (2,)) -> Callable[..., Case]:
+    """Return what makes a case of a kind of file: of its name, its bytes, its text or what writes it, what is said, and
+    more of the command."""
+
+    def case(
+        name: str, content: Make | bytes | str, says: str = "", *more: str, at_once: bool = True,
+        codes: tuple[int, ...] = codes,
+    ) -> Case:  # fmt: skip
+        data = content.encode() if isinstance(content, str) else content
+        make = of_bytes(data) if isinstance(data, bytes) else data
+        return Case(name, file, make, (*verb, *more), says, at_once, codes)
+
+    return case
+
+
+SR, DSVIEW, VCD, FST, GHW, CSV, JSON, WAV, ISF, RAW, SALEAE, PCAP_GZ, VCD_GZ, VCD_XZ, VCD_ZST = (
+    of(file, *DECODE)
+    for file in (
+        "a.sr", "a.dsl", "a.vcd", "a.fst", "a.ghw", "a.csv", "a.json", "a.wav", "a.isf", "a.bin", "digital_0.bin",
+        "a.pcap.gz", "a.vcd.gz", "a.vcd.xz", "a.vcd.zst",
+    )
+)  # fmt: skip
+PCAP, PCAPNG = (of(file, *DECODE, codes=(0, 2)) for file in ("a.pcap", "a.pcapng"))
+FF, FF_ZIP = (of(file, "explain") for file in ("a.ff", "a.ff.zip"))
+FFREC = of("a.ffrec", "recording", codes=(0, 2))
+
+
 # --- zip archives
 
 

@@ -33,6 +33,8 @@ class Kind:
 
 
 KINDS: dict[str, Kind] = {}
+_ENHANCED: dict[str, Any] = {"starts": True, "revision": 2, "enhanced": True}
+_PLAIN: dict[str, Any] = {"enhanced": False, "peer_to_peer": False}
 
 
 def _rule(
@@ -58,46 +60,66 @@ def _in_frame(talk: Talk, side: int, position: int) -> Breach:
     return Breach("", talk.number, side, position)
 
 
-def _send_segment(talk: Talk, side: int, payload: bytes, **changed: Any) -> bytes:
-    """Return a Send of one segment, with some fields changed; MSN is counted."""
-    f: dict[str, Any] = {
-        "last": True,
-        "opcode": o.SEND,
-        "queue": 0,
-        "mo": 0,
-        "ulp": 0,
-        "version": None,
-        "rdmap": None,
-    }
-    f["msn"] = talk.msn[side][changed.get("queue", 0) & 3]
-    f |= changed
-    ddp, rdmap = talk.control(f["last"], f["opcode"], False)
+def _control(talk: Talk, f: dict[str, Any], tagged: bool) -> tuple[int, int]:
+    """Return both control octets of a segment, with the versions that it is to say."""
+    ddp, rdmap = talk.control(f["last"], f["opcode"], tagged)
     if f["version"] is not None:
         ddp = ddp & ~3 | f["version"]
     if f["rdmap"] is not None:
         rdmap = rdmap & 0x3F | f["rdmap"] << 6
+    return ddp, rdmap
+
+
+def _send_segment(talk: Talk, side: int, payload: bytes, **changed: Any) -> bytes:
+    """Return a Send of one segment, with some fields changed; MSN is counted."""
+    f = dict[str, Any](last=True, opcode=o.SEND, queue=0, mo=0, ulp=0, version=None, rdmap=None)
+    f["msn"] = talk.msn[side][changed.get("queue", 0) & 3]
+    f |= changed
+    control = _control(talk, f, False)
     if f["last"] and f["queue"] < 4:
         talk.msn[side][f["queue"]] = (talk.msn[side][f["queue"]] + 1) & 0xFFFFFFFF
-    return o.untagged_segment((ddp, rdmap), f["ulp"], f["queue"], f["msn"], f["mo"], payload)
+    return o.untagged_segment(control, f["ulp"], f["queue"], f["msn"], f["mo"], payload)
 
 
 def _write_segment(talk: Talk, payload: bytes, **changed: Any) -> bytes:
     """Return a Write of one segment, with some fields changed."""
-    f: dict[str, Any] = {
-        "last": True,
-        "opcode": o.WRITE,
-        "stag": talk.stag(),
-        "to": 4096,
-        "version": None,
-        "rdmap": None,
-    }
+    stag = talk.stag()
+    f = dict[str, Any](last=True, opcode=o.WRITE, stag=stag, to=4096, version=None, rdmap=None)
     f |= changed
-    ddp, rdmap = talk.control(f["last"], f["opcode"], True)
-    if f["version"] is not None:
-        ddp = ddp & ~3 | f["version"]
-    if f["rdmap"] is not None:
-        rdmap = rdmap & 0x3F | f["rdmap"] << 6
-    return o.tagged_segment((ddp, rdmap), f["stag"], f["to"], payload)
+    return o.tagged_segment(_control(talk, f, True), f["stag"], f["to"], payload)
+
+
+def _either_segment(talk: Talk, side: int) -> bytes:
+    if talk.rng.random() < 0.5:
+        return _send_segment(talk, side, _some(talk, 0))
+    return _write_segment(talk, _some(talk, 0))
+
+
+def _emitted(
+    talk: Talk, side: int, segment: bytes, waits: bool | None = None, **how: Any
+) -> Breach:
+    return _at(talk, talk.emit(side, segment, waits, **how))
+
+
+def _sent(talk: Talk, side: int, payload: bytes, **changed: Any) -> Breach:
+    return _emitted(talk, side, _send_segment(talk, side, payload, **changed))
+
+
+def _written(talk: Talk, side: int, payload: bytes, **changed: Any) -> Breach:
+    return _emitted(talk, side, _write_segment(talk, payload, **changed))
+
+
+def _asked(talk: Talk, side: int, payload: bytes, opcode: int = o.READ_REQUEST) -> Breach:
+    segment = _send_segment(talk, side, payload, opcode=opcode, queue=1)
+    return _emitted(talk, side, segment, True)
+
+
+def _requested(talk: Talk, **changed: Any) -> Breach:
+    return _in_frame(talk, talk.first, talk.request(**changed))
+
+
+def _replied(talk: Talk, **changed: Any) -> Breach:
+    return _in_frame(talk, 1 - talk.first, talk.reply(**changed))
 
 
 def _some(talk: Talk, least: int = 1, most: int = 400) -> bytes:
@@ -123,17 +145,17 @@ def _mpa_key(talk: Talk) -> Breach:
     if (
         not talk.senders[talk.first].data and talk.rng.random() < 0.3
     ):  # else nobody can tell that it was to be one
-        return _in_frame(talk, talk.first, talk.request(key=spoilt(o.REQUEST_KEY)))
+        return _requested(talk, key=spoilt(o.REQUEST_KEY))
     talk.request()
-    return _in_frame(talk, 1 - talk.first, talk.reply(key=spoilt(o.REPLY_KEY)))
+    return _replied(talk, key=spoilt(o.REPLY_KEY))
 
 
 def _request_or_reply(talk: Talk, **changed: Any) -> Breach:
     """Say a wrong Request, or a right one and a wrong Reply."""
     if talk.rng.random() < 0.5:
-        return _in_frame(talk, talk.first, talk.request(**changed))
+        return _requested(talk, **changed)
     talk.request()
-    return _in_frame(talk, 1 - talk.first, talk.reply(**changed))
+    return _replied(talk, **changed)
 
 
 @_rule("mpa-private-data-length", _CLOSED, starts=True)
@@ -150,10 +172,10 @@ def _mpa_private_data_length(talk: Talk) -> Breach:
 @_rule("mpa-revision", _CLOSED, "mpa-enhanced-mismatch", starts=True)
 def _mpa_revision(talk: Talk) -> Breach:
     if talk.rng.random() < 0.4:
-        return _in_frame(talk, talk.first, talk.request(revision=talk.rng.randint(3, 255)))
+        return _requested(talk, revision=talk.rng.randint(3, 255))
     talk.request()
     other = talk.rng.choice([r for r in (0, 1, 2, 3, 200) if r != talk.shape.revision])
-    return _in_frame(talk, 1 - talk.first, talk.reply(revision=other))
+    return _replied(talk, revision=other)
 
 
 @_rule("mpa-two-requests", _CLOSED, starts=True)
@@ -178,19 +200,14 @@ def _mpa_responder_first(talk: Talk) -> Breach:
     talk.request()
     talk.reply()
     side = 1 - talk.first
-    segment = (
-        _send_segment(talk, side, _some(talk, 0))
-        if talk.rng.random() < 0.5
-        else _write_segment(talk, _some(talk, 0))
-    )
-    fpdu = talk.emit(side, segment, False)
+    fpdu = talk.emit(side, _either_segment(talk, side), False)
     talk.may_send[side] = True
     talk.shape.messages += 1
     talk.ready()
     return _at(talk, fpdu)
 
 
-@_rule("mpa-initiator-early", _CLOSED, starts=True, enhanced=False, peer_to_peer=False)
+@_rule("mpa-initiator-early", _CLOSED, starts=True, **_PLAIN)
 def _mpa_initiator_early(talk: Talk) -> Breach:
     talk.request()
     talk.agree()
@@ -204,12 +221,10 @@ def _mpa_enhanced_mismatch(talk: Talk) -> Breach:
     flags = talk.flags(0, False)
     talk.request(flags=flags)
     flags = talk.flags(1, True) ^ o.ENHANCED
-    return _in_frame(
-        talk, 1 - talk.first, talk.reply(flags=flags, private=talk.private(1) or bytes(4))
-    )
+    return _replied(talk, flags=flags, private=talk.private(1) or bytes(4))
 
 
-@_rule("mpa-enhanced-short", _CLOSED, starts=True, revision=2, enhanced=True)
+@_rule("mpa-enhanced-short", _CLOSED, **_ENHANCED)
 def _mpa_enhanced_short(talk: Talk) -> Breach:
     return _request_or_reply(talk, private=talk.rng.randbytes(talk.rng.randrange(4)))
 
@@ -218,48 +233,30 @@ def _controls(a: int, bits: int, ird: int, order: int) -> bytes:
     return o.enhanced(a << 15 | (bits & 4) << 12 | ird, (bits & 3) << 14 | order)
 
 
-@_rule(
-    "mpa-model-mismatch",
-    (2, 0, 7),
-    "mpa-no-rtr-offered",
-    "mpa-rtr-not-offered",
-    starts=True,
-    revision=2,
-    enhanced=True,
-)
+@_rule("mpa-model-mismatch", (2, 0, 7), "mpa-no-rtr-offered", "mpa-rtr-not-offered", **_ENHANCED)
 def _mpa_model_mismatch(talk: Talk) -> Breach:
     asked = talk.rng.randrange(2)
     talk.request(private=_controls(asked, 7 * asked, 4, 4))
-    return _in_frame(
-        talk, 1 - talk.first, talk.reply(private=_controls(1 - asked, 7 * (1 - asked), 4, 4))
-    )
+    return _replied(talk, private=_controls(1 - asked, 7 * (1 - asked), 4, 4))
 
 
-@_rule(
-    "mpa-no-rtr-offered",
-    (2, 0, 7),
-    "mpa-rtr-not-offered",
-    "mpa-rtr-missing",
-    starts=True,
-    revision=2,
-    enhanced=True,
-)
+@_rule("mpa-no-rtr-offered", (2, 0, 7), "mpa-rtr-not-offered", "mpa-rtr-missing", **_ENHANCED)
 def _mpa_no_rtr_offered(talk: Talk) -> Breach:
     if talk.rng.random() < 0.5:
-        return _in_frame(talk, talk.first, talk.request(private=_controls(1, 0, 4, 4)))
+        return _requested(talk, private=_controls(1, 0, 4, 4))
     talk.request(private=_controls(1, talk.rng.randint(1, 7), 4, 4))
-    return _in_frame(talk, 1 - talk.first, talk.reply(private=_controls(1, 0, 4, 4)))
+    return _replied(talk, private=_controls(1, 0, 4, 4))
 
 
-@_rule("mpa-rtr-not-offered", (2, 0, 7), "mpa-rtr-missing", starts=True, revision=2, enhanced=True)
+@_rule("mpa-rtr-not-offered", (2, 0, 7), "mpa-rtr-missing", **_ENHANCED)
 def _mpa_rtr_not_offered(talk: Talk) -> Breach:
     offered = talk.rng.randint(1, 6)
     taken = talk.rng.choice([bits for bits in range(1, 8) if not bits & offered])
     talk.request(private=_controls(1, offered, 4, 4))
-    return _in_frame(talk, 1 - talk.first, talk.reply(private=_controls(1, taken, 4, 4)))
+    return _replied(talk, private=_controls(1, taken, 4, 4))
 
 
-@_rule("mpa-rtr-missing", (2, 0, 7), starts=True, revision=2, enhanced=True, peer_to_peer=True)
+@_rule("mpa-rtr-missing", (2, 0, 7), **_ENHANCED, peer_to_peer=True)
 def _mpa_rtr_missing(talk: Talk) -> Breach:
     talk.request()
     talk.reply()
@@ -273,16 +270,16 @@ def _mpa_rtr_missing(talk: Talk) -> Breach:
         wrong.append(lambda: _send_segment(talk, side, b""))
     if not agreed & 2:
         wrong.append(lambda: _write_segment(talk, b""))
-    return _at(talk, talk.emit(side, talk.rng.choice(wrong)(), True))
+    return _emitted(talk, side, talk.rng.choice(wrong)(), True)
 
 
-@_rule("mpa-ord-over-ird", (2, 0, 6), starts=True, revision=2, enhanced=True)
+@_rule("mpa-ord-over-ird", (2, 0, 6), **_ENHANCED)
 def _mpa_ord_over_ird(talk: Talk) -> Breach:
     a = int(talk.shape.peer_to_peer)
     ird = talk.rng.randint(0, 100)
     order = talk.rng.choice((ird + 1, talk.rng.randint(ird + 1, UNLIMITED - 1)))
     talk.request(private=_controls(a, 7 * a, ird, 1))
-    return _in_frame(talk, 1 - talk.first, talk.reply(private=_controls(a, 7 * a, 16, order)))
+    return _replied(talk, private=_controls(a, 7 * a, 16, order))
 
 
 # MPA, FPDUs
@@ -291,12 +288,7 @@ def _mpa_ord_over_ird(talk: Talk) -> Breach:
 @_rule("mpa-crc", (2, 0, 2), revision=1, wants_crc=(True, False))
 def _mpa_crc(talk: Talk) -> Breach:
     side = _side(talk)
-    segment = (
-        _send_segment(talk, side, _some(talk, 0))
-        if talk.rng.random() < 0.5
-        else _write_segment(talk, _some(talk, 0))
-    )
-    fpdu = talk.emit(side, segment, crc_xor=1)
+    fpdu = talk.emit(side, _either_segment(talk, side), crc_xor=1)
     found, sender = talk.truth.fpdus[fpdu], talk.senders[side]
     right = found.crc_right
     swapped = int.from_bytes(right.to_bytes(4, "big"), "little")
@@ -315,9 +307,7 @@ def _mpa_marker(talk: Talk) -> Breach:
     side = _side(talk)
     segment = _write_segment(talk, talk.rng.randbytes(talk.rng.randint(520, 3000)))
     marker = talk.rng.randrange(len(segment) // 512)
-    return _at(
-        talk, talk.emit(side, segment, pointer_xor=(marker, 4 * talk.rng.randrange(1, 1 << 14)))
-    )
+    return _emitted(talk, side, segment, pointer_xor=(marker, 4 * talk.rng.randrange(1, 1 << 14)))
 
 
 @_rule("mpa-length", (2, 0, 3), "mpa-marker")  # pointers of 16 bits do not reach back that far
@@ -330,7 +320,7 @@ def _mpa_length(talk: Talk) -> Breach:
         segment = _send_segment(talk, side, b"")[: talk.rng.randint(14, 17)]
     else:
         segment = _write_segment(talk, talk.rng.randbytes(talk.rng.randint(64_769, 65_535) - 14))
-    return _at(talk, talk.emit(side, segment))
+    return _emitted(talk, side, segment)
 
 
 @_rule("mpa-pad", None)
@@ -344,7 +334,7 @@ def _mpa_pad(talk: Talk) -> Breach:
         segment += b"x"
         pad = bytearray(-(2 + len(segment)) % 4)
     pad[talk.rng.randrange(len(pad))] = talk.rng.randint(1, 255)
-    return _at(talk, talk.emit(side, segment, pad=bytes(pad)))
+    return _emitted(talk, side, segment, pad=bytes(pad))
 
 
 @_rule("mpa-cut", (2, 0, 1))
@@ -366,26 +356,20 @@ def _mpa_cut(talk: Talk) -> Breach:
 
 @_rule("ddp-version-tagged", (1, 1, 4))
 def _ddp_version_tagged(talk: Talk) -> Breach:
-    return _at(
-        talk,
-        talk.emit(_side(talk), _write_segment(talk, _some(talk, 0), version=_wrong_version(talk))),
-    )
+    return _written(talk, _side(talk), _some(talk, 0), version=_wrong_version(talk))
 
 
 @_rule("ddp-version-untagged", (1, 2, 6))
 def _ddp_version_untagged(talk: Talk) -> Breach:
     side = _side(talk)
-    return _at(
-        talk,
-        talk.emit(side, _send_segment(talk, side, _some(talk, 0), version=_wrong_version(talk))),
-    )
+    return _sent(talk, side, _some(talk, 0), version=_wrong_version(talk))
 
 
 @_rule("ddp-queue", (1, 2, 1), "rdmap-queue")
 def _ddp_queue(talk: Talk) -> Breach:
     side = _side(talk)
     queue = talk.rng.choice((4, talk.rng.randrange(4, 1 << 32), 0xFFFFFFFF))
-    return _at(talk, talk.emit(side, _send_segment(talk, side, _some(talk, 0), queue=queue, msn=1)))
+    return _sent(talk, side, _some(talk, 0), queue=queue, msn=1)
 
 
 @_rule("ddp-msn", (1, 2, 3))
@@ -393,7 +377,7 @@ def _ddp_msn(talk: Talk) -> Breach:
     side = _side(talk)
     step = talk.rng.choice((1, 2, -1, talk.rng.randrange(1, 1 << 32)))
     msn = (talk.msn[side][0] + step) & 0xFFFFFFFF
-    return _at(talk, talk.emit(side, _send_segment(talk, side, _some(talk, 0), msn=msn)))
+    return _sent(talk, side, _some(talk, 0), msn=msn)
 
 
 @_rule("ddp-mo", (1, 2, 4))
@@ -401,20 +385,17 @@ def _ddp_mo(talk: Talk) -> Breach:
     side = _side(talk)
     first = _some(talk)
     if talk.rng.random() < 0.5:
-        return _at(
-            talk,
-            talk.emit(side, _send_segment(talk, side, first, mo=talk.rng.randrange(1, 1 << 24))),
-        )
+        return _sent(talk, side, first, mo=talk.rng.randrange(1, 1 << 24))
     talk.emit(side, _send_segment(talk, side, first, last=False))
     wrong = talk.rng.choice((0, len(first) + 1, len(first) - 1, talk.rng.randrange(500, 1 << 24)))
-    return _at(talk, talk.emit(side, _send_segment(talk, side, _some(talk), mo=wrong)))
+    return _sent(talk, side, _some(talk), mo=wrong)
 
 
 @_rule("ddp-to-wrap", (1, 1, 3))
 def _ddp_to_wrap(talk: Talk) -> Breach:
     data = _some(talk, 2)
     to = SPACE - talk.rng.randint(1, len(data) - 1)
-    return _at(talk, talk.emit(_side(talk), _write_segment(talk, data, to=to)))
+    return _written(talk, _side(talk), data, to=to)
 
 
 def _second_write(talk: Talk, **changed: Any) -> Breach:
@@ -425,7 +406,7 @@ def _second_write(talk: Talk, **changed: Any) -> Breach:
         "to": to + len(data) + changed.get("to_step", 0),
     }
     opcode = changed.get("opcode", o.WRITE)
-    return _at(talk, talk.emit(side, _write_segment(talk, _some(talk), opcode=opcode, **second)))
+    return _written(talk, side, _some(talk), opcode=opcode, **second)
 
 
 @_rule("ddp-to", (1, 1, 1))
@@ -443,7 +424,7 @@ def _ddp_interleaved(talk: Talk) -> Breach:
     side = _side(talk)
     talk.emit(side, _send_segment(talk, side, _some(talk), last=False))
     talk.msn[side][0] = (talk.msn[side][0] + 1) & 0xFFFFFFFF
-    return _at(talk, talk.emit(side, _send_segment(talk, side, _some(talk, 0))))
+    return _sent(talk, side, _some(talk, 0))
 
 
 @_rule(
@@ -464,12 +445,7 @@ def _ddp_message_length(talk: Talk) -> Breach:
     at = (1 << 32) - len(first) - talk.rng.randint(1, len(second))
     msn = talk.rng.randrange(1 << 32)
     talk.emit(side, _send_segment(talk, side, first, last=False, mo=at, msn=msn))
-    return _at(
-        talk,
-        talk.emit(
-            side, _send_segment(talk, side, second, mo=(at + len(first)) & 0xFFFFFFFF, msn=msn)
-        ),
-    )
+    return _sent(talk, side, second, mo=(at + len(first)) & 0xFFFFFFFF, msn=msn)
 
 
 # RDMAP
@@ -479,16 +455,16 @@ def _ddp_message_length(talk: Talk) -> Breach:
 def _rdmap_version(talk: Talk) -> Breach:
     side, wrong = _side(talk), _wrong_version(talk)
     if talk.rng.random() < 0.5:
-        return _at(talk, talk.emit(side, _write_segment(talk, _some(talk, 0), rdmap=wrong)))
-    return _at(talk, talk.emit(side, _send_segment(talk, side, _some(talk, 0), rdmap=wrong)))
+        return _written(talk, side, _some(talk, 0), rdmap=wrong)
+    return _sent(talk, side, _some(talk, 0), rdmap=wrong)
 
 
 @_rule("rdmap-opcode", (0, 2, 6), "ddp-msn")
 def _rdmap_opcode(talk: Talk) -> Breach:
     side, opcode = _side(talk), talk.rng.randint(12, 15)
     if talk.rng.random() < 0.3:
-        return _at(talk, talk.emit(side, _write_segment(talk, _some(talk, 0), opcode=opcode)))
-    return _at(talk, talk.emit(side, _send_segment(talk, side, _some(talk, 0), opcode=opcode)))
+        return _written(talk, side, _some(talk, 0), opcode=opcode)
+    return _sent(talk, side, _some(talk, 0), opcode=opcode)
 
 
 @_rule("rdmap-opcode-changes", (0, 2, 6), "rdmap-response-unasked")
@@ -498,9 +474,7 @@ def _rdmap_opcode_changes(talk: Talk) -> Breach:
     side, first = _side(talk), _some(talk)
     talk.emit(side, _send_segment(talk, side, first, last=False))
     opcode = talk.rng.choice((o.SEND_INV, o.SEND_SE, o.SEND_SE_INV))
-    return _at(
-        talk, talk.emit(side, _send_segment(talk, side, _some(talk), mo=len(first), opcode=opcode))
-    )
+    return _sent(talk, side, _some(talk), mo=len(first), opcode=opcode)
 
 
 @_rule("rdmap-tagged", (0, 2, 6), "rdmap-queue", "rdmap-response-unasked", "ddp-msn")
@@ -508,8 +482,8 @@ def _rdmap_tagged(talk: Talk) -> Breach:
     side = _side(talk)
     if talk.rng.random() < 0.5:
         opcode = talk.rng.choice((o.SEND, o.SEND_INV, o.SEND_SE, o.SEND_SE_INV))
-        return _at(talk, talk.emit(side, _write_segment(talk, _some(talk, 0), opcode=opcode)))
-    return _at(talk, talk.emit(side, _send_segment(talk, side, _some(talk, 0), opcode=o.WRITE)))
+        return _written(talk, side, _some(talk, 0), opcode=opcode)
+    return _sent(talk, side, _some(talk, 0), opcode=o.WRITE)
 
 
 @_rule("rdmap-queue", (0, 2, 6), "rdmap-read-request", "rdmap-response-unasked", "ddp-msn")
@@ -526,9 +500,7 @@ def _rdmap_queue(talk: Talk) -> Breach:
         )
     )
     payload = o.read_request(1, 2, 3, 4, 5) if opcode == o.READ_REQUEST else _some(talk, 0)
-    return _at(
-        talk, talk.emit(side, _send_segment(talk, side, payload, opcode=opcode, queue=queue))
-    )
+    return _sent(talk, side, payload, opcode=opcode, queue=queue)
 
 
 def _with_room(talk: Talk) -> int:
@@ -539,17 +511,14 @@ def _with_room(talk: Talk) -> int:
     )
 
 
-@_rule("rdmap-read-request", (0, 2, 0xFF), enhanced=False, peer_to_peer=False)
+@_rule("rdmap-read-request", (0, 2, 0xFF), **_PLAIN)
 def _rdmap_read_request(talk: Talk) -> Breach:
     side = _with_room(talk)
     right = o.read_request(7, 4096, 100, 9, 4096)
     payload = (
         right[: talk.rng.randrange(28)] if talk.rng.random() < 0.5 else right + _some(talk, 1, 40)
     )
-    return _at(
-        talk,
-        talk.emit(side, _send_segment(talk, side, payload, opcode=o.READ_REQUEST, queue=1), True),
-    )
+    return _asked(talk, side, payload)
 
 
 def _read_that_wraps(talk: Talk, source: bool) -> Breach:
@@ -557,18 +526,15 @@ def _read_that_wraps(talk: Talk, source: bool) -> Breach:
     size = talk.rng.randint(2, 1 << 31)
     wrong, right = SPACE - talk.rng.randint(1, size - 1), talk.rng.randrange(1 << 40)
     payload = o.read_request(7, right if source else wrong, size, 9, wrong if source else right)
-    return _at(
-        talk,
-        talk.emit(side, _send_segment(talk, side, payload, opcode=o.READ_REQUEST, queue=1), True),
-    )
+    return _asked(talk, side, payload)
 
 
-@_rule("rdmap-read-source-wrap", (0, 1, 4), enhanced=False, peer_to_peer=False)
+@_rule("rdmap-read-source-wrap", (0, 1, 4), **_PLAIN)
 def _rdmap_read_source_wrap(talk: Talk) -> Breach:
     return _read_that_wraps(talk, True)
 
 
-@_rule("rdmap-read-sink-wrap", (0, 1, 4), enhanced=False, peer_to_peer=False)
+@_rule("rdmap-read-sink-wrap", (0, 1, 4), **_PLAIN)
 def _rdmap_read_sink_wrap(talk: Talk) -> Breach:
     return _read_that_wraps(talk, False)
 
@@ -581,17 +547,14 @@ def _rdmap_ord(talk: Talk) -> Breach:
     return _at(talk, talk.ask(side))
 
 
-@_rule("rdmap-response-unasked", (0, 2, 6), enhanced=False, peer_to_peer=False)
+@_rule("rdmap-response-unasked", (0, 2, 6), **_PLAIN)
 def _rdmap_response_unasked(talk: Talk) -> Breach:
     talk.settle()
     side = _side(talk)
     if talk.rng.random() < 0.3:
         payload = talk.rng.randbytes(12)
-        return _at(
-            talk,
-            talk.emit(side, _send_segment(talk, side, payload, opcode=o.ATOMIC_RESPONSE, queue=3)),
-        )
-    return _at(talk, talk.emit(side, _write_segment(talk, _some(talk, 0), opcode=o.READ_RESPONSE)))
+        return _sent(talk, side, payload, opcode=o.ATOMIC_RESPONSE, queue=3)
+    return _written(talk, side, _some(talk, 0), opcode=o.READ_RESPONSE)
 
 
 def _answered(
@@ -610,24 +573,24 @@ def _answered(
     segment = _write_segment(
         talk, talk.rng.randbytes(size), opcode=o.READ_RESPONSE, stag=stag, to=to
     )
-    return _at(talk, talk.emit(1 - side, segment, True))
+    return _emitted(talk, 1 - side, segment, True)
 
 
-@_rule("rdmap-response-stag", (1, 1, 0), enhanced=False, peer_to_peer=False)
+@_rule("rdmap-response-stag", (1, 1, 0), **_PLAIN)
 def _rdmap_response_stag(talk: Talk) -> Breach:
     return _answered(
         talk, 1, lambda stag, to, size: (stag ^ talk.rng.randrange(1, 1 << 32), to, size)
     )
 
 
-@_rule("rdmap-response-to", (1, 1, 1), enhanced=False, peer_to_peer=False)
+@_rule("rdmap-response-to", (1, 1, 1), **_PLAIN)
 def _rdmap_response_to(talk: Talk) -> Breach:
     return _answered(
         talk, 1, lambda stag, to, size: (stag, to ^ talk.rng.randrange(1, 1 << 50), size)
     )
 
 
-@_rule("rdmap-response-length", (1, 1, 1), enhanced=False, peer_to_peer=False)
+@_rule("rdmap-response-length", (1, 1, 1), **_PLAIN)
 def _rdmap_response_length(talk: Talk) -> Breach:
     def change(stag: int, to: int, size: int) -> tuple[int, int, int]:
         sizes = [n for n in (0, size - 1, size + 1, size + 200) if n >= 0 and n != size]
@@ -640,12 +603,10 @@ def _rdmap_response_length(talk: Talk) -> Breach:
 def _rdmap_immediate_length(talk: Talk) -> Breach:
     side, opcode = _side(talk), talk.rng.choice((o.IMMEDIATE, o.IMMEDIATE_SE))
     size = talk.rng.choice([n for n in range(40) if n != 8])
-    return _at(
-        talk, talk.emit(side, _send_segment(talk, side, talk.rng.randbytes(size), opcode=opcode))
-    )
+    return _sent(talk, side, talk.rng.randbytes(size), opcode=opcode)
 
 
-@_rule("rdmap-atomic-length", (0, 2, 0xFF), enhanced=False, peer_to_peer=False)
+@_rule("rdmap-atomic-length", (0, 2, 0xFF), **_PLAIN)
 def _rdmap_atomic_length(talk: Talk) -> Breach:
     side = _with_room(talk)
     if talk.rng.random() < 0.5:
@@ -653,13 +614,13 @@ def _rdmap_atomic_length(talk: Talk) -> Breach:
         segment = _send_segment(
             talk, side, talk.rng.randbytes(size), opcode=o.ATOMIC_REQUEST, queue=1
         )
-        return _at(talk, talk.emit(side, segment, True))
+        return _emitted(talk, side, segment, True)
     talk.ask(side, atomic=True)
     size = talk.rng.choice([n for n in range(4, 30) if n != 12])
     payload = talk.asked[side][0][1].to_bytes(4, "big") + talk.rng.randbytes(size - 4)
     talk.asked[side].clear()
     segment = _send_segment(talk, 1 - side, payload, opcode=o.ATOMIC_RESPONSE, queue=3)
-    return _at(talk, talk.emit(1 - side, segment, True))
+    return _emitted(talk, 1 - side, segment, True)
 
 
 @_rule("rdmap-terminate", None)
