@@ -17,17 +17,17 @@ from freezeframe.analyzers.explain import Explanation
 from freezeframe.capture.folder import CaptureFolder
 from freezeframe.capture.folder.card_folder import CardFolder
 from freezeframe.decoders.trace.decode import Trace
-from freezeframe.gui.figure_text import figure_text
 from freezeframe.gui.palette import LIGHT
 from freezeframe.gui.plots.figures import Drawing, drawings, legend_html
 from freezeframe.gui.plots.style import drawing_style, variables
 from freezeframe.gui.plots.time_lines import timeline_drawings
 from freezeframe.gui.report.advice import headline
+from freezeframe.gui.report.analysis_sections import FIGURES
 from freezeframe.gui.report.capture_sections import devices_section, losses_text
 from freezeframe.gui.report.card_sections import cards_table
 from freezeframe.gui.report.finding_section import finding_section
 from freezeframe.gui.report.frames import frame_table
-from freezeframe.gui.report.html import Html, element, join, table
+from freezeframe.gui.report.html import Html, element, join, listing
 from freezeframe.gui.text import confidence_digits, folder_title, printable
 
 _ROWS = 5
@@ -131,18 +131,12 @@ def _explanation(explanation: Explanation) -> Html:
 
 
 def _result(result: AnalysisResult) -> Html:
-    rows = []
-    for figure in result.figures:
-        value, unit = figure_text(figure)
-        rows.append(
-            (figure.label, "not known" if figure.value is None else value, unit, figure.note)
-        )
     figures = Html("")
-    if rows:
+    if result.figures:
         figures = element(
             "details",
-            element("summary", f"{len(rows):,} figures"),
-            table("", ("figure", "value", "unit", "rests on"), rows, numbers=(1,)),
+            element("summary", f"{len(result.figures):,} figures"),
+            listing("", result.figures, FIGURES),
         )
     found = [element("li", f"{finding.diagnosis}: {finding.text}") for finding in result.findings]
     tables = [

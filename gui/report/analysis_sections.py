@@ -5,12 +5,14 @@ Only `AnalysisResult` is read; docs/analyzers.md says what an analysis means and
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
+import numpy as np
+import numpy.typing as npt
 import pandas as pd
 
-from freezeframe.analyzers.analysis import AnalysisResult, Figure
+from freezeframe.analyzers.analysis import AnalysisResult, Figure, Intervals
 from freezeframe.analyzers.card.view import CardsView, run_analysis
 from freezeframe.analyzers.registry import load_analyses
 from freezeframe.analyzers.view import CaptureView
@@ -19,7 +21,7 @@ from freezeframe.capture.time_text import format_ps
 from freezeframe.gui.figure_text import figure_text
 from freezeframe.gui.plots.figures import Drawing, drawings, extent, legend_html
 from freezeframe.gui.report.frames import frame_table
-from freezeframe.gui.report.html import Html, element, join, table
+from freezeframe.gui.report.html import Html, element, join, listing
 
 _OPEN_FIGURES = 12  # more numbers than this are folded away
 _ROWS = 200  # of a table; the rest is counted and can be had by a command
@@ -141,41 +143,42 @@ def _one(ran: Ran, span: tuple[int, int] | None) -> Html:
 
 
 def _figures(title: str, figures: Sequence[Figure]) -> Html:
-    rows = []
-    for figure in figures:
-        value, unit = figure_text(figure)
-        rows.append(
-            (figure.label, "not known" if figure.value is None else value, unit, figure.note)
-        )
-    heads = ("figure", "value", "unit", "rests on")
-    used = [i for i in range(len(heads)) if i < 2 or any(row[i] for row in rows)]
-    shown = table(
-        "", [heads[i] for i in used], [[row[i] for i in used] for row in rows], numbers=(1,)
-    )
+    shown = listing("", figures, FIGURES)
     if len(figures) <= _OPEN_FIGURES:
         return shown
     return element("details", element("summary", f"{len(figures)} figures: {title}"), shown)
 
 
+FIGURES: dict[str, Callable[[Figure], str]] = {
+    "figure": lambda figure: figure.label,
+    "#value": lambda figure: "not known" if figure.value is None else figure_text(figure)[0],
+    "unit": lambda figure: figure_text(figure)[1],
+    "rests on": lambda figure: figure.note,
+}
+"""The columns of a table of figures."""
+
+
+def _lengths_ps(of: _Kind) -> npt.NDArray[np.int64]:
+    track, kind = of
+    mine: npt.NDArray[np.int64] = np.flatnonzero([name == kind for name in track.kind])
+    return np.asarray(track.t_end_ps - track.t_ps, np.int64)[mine]
+
+
+_Kind = tuple[Intervals, str]
+_OF_KIND: dict[str, Callable[[_Kind], str]] = {
+    "track": lambda of: of[0].label,
+    "kind": lambda of: of[1],
+    "#count": lambda of: f"{len(_lengths_ps(of)):,}",
+    "#in all": lambda of: format_ps(int(_lengths_ps(of).sum())),
+    "#longest": lambda of: format_ps(int(_lengths_ps(of).max())),
+}
+
+
 def _intervals(result: AnalysisResult) -> Html:
-    rows = []
-    for track in result.intervals:
-        lengths = track.t_end_ps - track.t_ps
-        for kind in dict.fromkeys(track.kind):
-            mine = [i for i, name in enumerate(track.kind) if name == kind]
-            rows.append(
-                (
-                    track.label,
-                    kind,
-                    f"{len(mine):,}",
-                    format_ps(int(lengths[mine].sum())),
-                    format_ps(int(lengths[mine].max())),
-                )
-            )
-    if not rows:
+    kinds = [(track, kind) for track in result.intervals for kind in dict.fromkeys(track.kind)]
+    if not kinds:
         return Html("")
-    heads = ("track", "kind", "count", "in all", "longest")
-    shown = table("", heads, rows, numbers=(2, 3, 4))
+    shown = listing("", kinds, _OF_KIND)
     return element("details", element("summary", "Intervals, kind by kind"), shown)
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -16,7 +16,7 @@ from freezeframe.capture.time_text import format_ps
 from freezeframe.decoders.tap.checked import BAD, GOOD, CheckedStream
 from freezeframe.decoders.tap.kinds import PARTIAL
 from freezeframe.gui.report.capture_sections import evidence_files, losses_text
-from freezeframe.gui.report.html import Html, element, join, table
+from freezeframe.gui.report.html import Html, element, join, listing, table
 
 _NEAR_PACKETS = 3
 _SHOWN_B = 24
@@ -119,41 +119,31 @@ def card_state(card: CardView) -> Html:
     """Return the counters, the bank and the laws of a card at the freeze."""
     recording = card.recording
     said = recording.card.said
-    counters = [
-        (
-            name,
-            _count(recording.counters.get(name)),
-            _counted(c.counts, c.tap, c.wire, c.unit),
-            c.doc,
-        )
-        for name, c in said.counter.items()
-    ]
-    bank = [
-        (name, _count(recording.bank.get(name)), b.unit or f"wire {b.wire}", b.doc)
-        for name, b in said.bank.items()
-    ]
+    counters: dict[str, Callable[[tuple[str, Any]], str]] = {
+        "counter": lambda of: of[0],
+        "#value": lambda of: _count(recording.counters.get(of[0])),
+        "counts": lambda of: _counted(of[1].counts, of[1].tap, of[1].wire, of[1].unit),
+        "meaning": lambda of: str(of[1].doc),
+    }
+    bank: dict[str, Callable[[tuple[str, Any]], str]] = {
+        "register": lambda of: of[0],
+        "#value": lambda of: _count(recording.bank.get(of[0])),
+        "unit": lambda of: of[1].unit or f"wire {of[1].wire}",
+        "meaning": lambda of: str(of[1].doc),
+    }
     states = {True: "holds", False: "broken", None: "not checkable"}
     laws = [(states[v.holds], v.text) for v in card.laws]
     parts = []
-    if counters:
-        parts.append(
-            _told("Counters at the freeze", ("counter", "value", "counts", "meaning"), counters)
-        )
-    if bank:
-        heads = ("register", "value", "unit", "meaning")
-        parts.append(_told("Registers kept at the freeze", heads, bank))
+    if said.counter:
+        parts.append(listing("Counters at the freeze", [*said.counter.items()], counters))
+    if said.bank:
+        parts.append(listing("Registers kept at the freeze", [*said.bank.items()], bank))
     if laws:
         broken = [n for n, v in enumerate(card.laws) if v.holds is False]
         parts.append(table("Laws, own and derived", ("state", "law"), laws, bad_rows=broken))
     if not parts:
         parts.append(element("p", "The card file names no counter, no register and no law."))
     return join(*parts)
-
-
-def _told(caption: str, heads: tuple[str, ...], rows: Sequence[tuple[str, ...]]) -> Html:
-    """Return values in a table; the last column, their meaning, where the card file has a word on one of them."""
-    kept = len(heads) if any(row[-1] for row in rows) else len(heads) - 1
-    return table(caption, heads[:kept], [row[:kept] for row in rows], numbers=(1,))
 
 
 def cards_table(folder: CardFolder, cards: list[CardView]) -> Html:

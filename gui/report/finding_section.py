@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from freezeframe.analyzers.contract import UNDETERMINED, Evidence, Finding, Row, Says
@@ -19,7 +19,7 @@ from freezeframe.gui.report.comparison import (
     differing_digits,
     register_text,
 )
-from freezeframe.gui.report.html import Html, element, join, table
+from freezeframe.gui.report.html import Html, element, join, listing, table
 from freezeframe.gui.report.page_parts import fact_list
 from freezeframe.gui.text import confidence_digits, folder_name, shell_path
 
@@ -203,35 +203,28 @@ def _where(row: Row) -> Html:
 
 
 def _listed(rows: Sequence[Row]) -> Html:
-    body, bad = [], []
-    for number, row in enumerate(rows):
-        wrong = row.expected is not None and row.value is not None and row.value != row.expected
-        if wrong:
-            bad.append(number)
-        body.append(
-            [
-                row.source,
-                row.label,
-                "" if row.slot is None else f"{row.slot:,}",
-                "" if row.cycle is None else f"{row.cycle:,}",
-                "" if row.t_ps is None else format_ps(row.t_ps),
-                _value(row, row.expected),
-                "" if row.expected is None else _value(row, None, row.expected),
-                difference_text(row.value or 0, row.expected or 0)
-                if wrong and row.table == "words"
-                else "",
-            ]
-        )
-    headers = ("source", "what", "slot", "cycle", "time", "recorded", "expected", "difference")
-    used = [i for i in range(len(headers)) if any(line[i] for line in body)]
-    return table(
-        "",
-        [headers[i] for i in used],
-        [[line[i] for i in used] for line in body],
-        numbers=[n for n, i in enumerate(used) if i in (2, 3, 4)],
-        bad_rows=bad,
-        css="compared" if headers[used[-1]] == "difference" else "",
-    )
+    compared = any(_wrong(row) and row.table == "words" for row in rows)
+    return listing("", rows, _COLUMNS, _wrong, css="compared" if compared else "")
+
+
+def _wrong(row: Row) -> bool:
+    return row.expected is not None and row.value is not None and row.value != row.expected
+
+
+_COLUMNS: dict[str, Callable[[Row], str]] = {
+    "source": lambda row: row.source,
+    "what": lambda row: row.label,
+    "#slot": lambda row: "" if row.slot is None else f"{row.slot:,}",
+    "#cycle": lambda row: "" if row.cycle is None else f"{row.cycle:,}",
+    "#time": lambda row: "" if row.t_ps is None else format_ps(row.t_ps),
+    "recorded": lambda row: _value(row, row.expected),
+    "expected": lambda row: "" if row.expected is None else _value(row, None, row.expected),
+    "difference": lambda row: (
+        difference_text(row.value or 0, row.expected or 0)
+        if _wrong(row) and row.table == "words"
+        else ""
+    ),
+}
 
 
 def _value(row: Row, against: int | None, value: int | None = None) -> Html:

@@ -7,8 +7,11 @@ from __future__ import annotations
 
 import base64
 import hashlib
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from html import escape
+from typing import TypeVar
+
+Thing = TypeVar("Thing")
 
 
 class Html(str):
@@ -65,6 +68,32 @@ def table(
             css=css,
         ),
         css="scroll",
+    )
+
+
+def listing(
+    caption: str,
+    things: Sequence[Thing],
+    columns: Mapping[str, Callable[[Thing], str]],
+    bad: Callable[[Thing], bool] = lambda _: False,
+    css: str = "",
+) -> Html:
+    """Return a table of things, a row each.
+
+    Args:
+        columns: by their headings, how a thing stands in them. ``#`` before a heading: numbers. A column in which
+            nothing has a text is left out.
+        bad: which rows are marked.
+    """
+    cells = {name: [cell(thing) for thing in things] for name, cell in columns.items()}
+    shown = [name for name, texts in cells.items() if any(texts)]
+    return table(
+        caption,
+        [name.lstrip("#") for name in shown],
+        list(zip(*(cells[name] for name in shown), strict=True)),
+        numbers=[at for at, name in enumerate(shown) if name.startswith("#")],
+        bad_rows=[at for at, thing in enumerate(things) if bad(thing)],
+        css=css,
     )
 
 

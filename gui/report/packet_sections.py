@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from freezeframe.analyzers.iwarp.explain import BrokenRule, PacketFinding
-from freezeframe.analyzers.packets.latencies import ALL
+from freezeframe.analyzers.packets.latencies import ALL, Latency
 from freezeframe.analyzers.packets.names import ends_of, roles_of
 from freezeframe.analyzers.packets.reduced import Nearest
 from freezeframe.analyzers.packets.survey import WAYS, SeenConnection, Survey
@@ -16,13 +16,18 @@ from freezeframe.capture.count_text import plural
 from freezeframe.capture.packets.block import LINKTYPES
 from freezeframe.capture.time_text import format_ps
 from freezeframe.decoders.iwarp.words import iwarp_texts
-from freezeframe.gui.report.html import Html, element, join, table
+from freezeframe.gui.report.html import Html, Thing, element, join, listing
 from freezeframe.gui.report.page_parts import fact_list
 
 _FINDINGS = 50
 _CONNECTIONS = 100
 _LATER = 10
 _CHUNK_B = 1 << 20
+
+_Way = tuple[SeenConnection, int]
+"""What one end of a connection sent."""
+
+_Columns = Mapping[str, Callable[[Thing], str]]
 
 
 def verdict(survey: Survey) -> Html:
@@ -70,22 +75,9 @@ def findings_section(survey: Survey) -> Html:
     others = made.findings[1 : _FINDINGS + 1]
     if others:
         parts.append(element("h2", "Other connections", id="others"))
-        rows = [
-            (
-                each.first.rule,
-                each.first.source,
-                f"{each.first.packet:,}",
-                _fpdu(each.first),
-                format_ps(each.first.t_ps),
-                f"{each.first.text} ({each.first.clause})",
-                each.answer_text,
-            )
-            for each in others
-        ]
-        heads = ("rule", "by", "packet", "FPDU", "when", "what", "answer")
-        parts.append(
-            table("The first rule that was broken on each.", heads, rows, numbers=(2, 3, 4))
-        )
+        columns = {head: _of_first(cell) for head, cell in _OF_RULE.items()}
+        columns["answer"] = lambda each: each.answer_text
+        parts.append(listing("The first rule that was broken on each.", others, columns))
     more = len(made.findings) - 1 - len(others) + made.unlisted
     if more > 0:
         parts.append(
@@ -108,46 +100,38 @@ def around_section(
     tables = [None if each is None else each.rows() for each in (fpdus, operations)]
     found = [[] if each is None else each.to_pylist() for each in tables]
     first = survey.explanation.findings[0].first if survey.explanation.findings else None
+    fpdus_columns: _Columns[dict[str, Any]] = {
+        "#FPDU": lambda row: f"{row['number']:,}",
+        "from": lambda row: roles[row["side"]],
+        "#begins": lambda row: format_ps(row["t_ps"]),
+        "#packet": lambda row: f"{row['packet']:,}",
+        "#octet": lambda row: f"{row['position']:,}",
+        "what": lambda row: iwarp_texts(row).normal,
+        "CRC": lambda row: row["verdict"] + (f": {row['error']}" if row["error"] else ""),
+    }
+    operations_columns: _Columns[dict[str, Any]] = {
+        "operation": lambda row: row["kind"],
+        "by": lambda row: roles[row["side"]],
+        "#begins": lambda row: format_ps(row["t_ps"]),
+        "#took": lambda row: _took(row["latency_ps"]) if row["whole"] else "not whole",
+        "#octets": lambda row: f"{row['size_B']:,}",
+        "#segments": lambda row: str(row["segments"]),
+        "packets": lambda row: f"{row['packet']:,} to {row['packet_end']:,}",
+    }
     if found[0]:
-        rows = [
-            (
-                f"{row['number']:,}",
-                roles[row["side"]],
-                format_ps(row["t_ps"]),
-                f"{row['packet']:,}",
-                f"{row['position']:,}",
-                iwarp_texts(row).normal,
-                row["verdict"] + (f": {row['error']}" if row["error"] else ""),
-            )
-            for row in found[0]
-        ]
-        bad = [
-            at
-            for at, row in enumerate(found[0])
-            if row["verdict"] == "bad" or (first is not None and row["number"] == first.fpdu)
-        ]
-        heads = ("FPDU", "from", "begins", "packet", "octet", "what", "CRC")
         caption = "FPDUs of the connection that lie closest. Marked: a wrong CRC, and the FPDU of the finding."
-        parts.append(table(caption, heads, rows, numbers=(0, 2, 3, 4), bad_rows=bad))
-    if found[1]:
-        rows = [
-            (
-                row["kind"],
-                roles[row["side"]],
-                format_ps(row["t_ps"]),
-                _took(row["latency_ps"]) if row["whole"] else "not whole",
-                f"{row['size_B']:,}",
-                str(row["segments"]),
-                f"{row['packet']:,} to {row['packet_end']:,}",
-            )
-            for row in found[1]
-        ]
-        heads = ("operation", "by", "begins", "took", "octets", "segments", "packets")
+        meant = None if first is None else first.fpdu
         parts.append(
-            table(
-                "Operations of the connection that lie closest.", heads, rows, numbers=(2, 3, 4, 5)
+            listing(
+                caption,
+                found[0],
+                fpdus_columns,
+                lambda row: row["verdict"] == "bad" or row["number"] == meant,
             )
         )
+    if found[1]:
+        caption = "Operations of the connection that lie closest."
+        parts.append(listing(caption, found[1], operations_columns))
     return join(element("h2", "Around it", id="around"), *parts) if parts else Html("")
 
 
@@ -159,8 +143,6 @@ def connections_section(survey: Survey) -> Html:
             element("h2", "Connections", id="connections"),
             element("p", "There is no TCP connection."),
         )
-    rows = [row for each in shown for row in _connection(each)]
-    bad = [2 * at + side for at, each in enumerate(shown) for side in (0, 1) if each.broken]
     left = survey.connections_in_all - len(shown)
     caption = "A line for what each end sent." + (
         f" {left:,} further connections, without a finding and with less payload, are left out; freezeframe decode "
@@ -168,27 +150,19 @@ def connections_section(survey: Survey) -> Html:
         if left
         else ""
     )
-    heads = [
-        "", "from", "packets", "payload", "throughput", "sent again", "missing", "other bytes", "handshake",
-        "end",
-    ]  # fmt: skip
-    if any(each.iwarp for each in shown):
-        heads += ["FPDUs", "wrong CRC", "octets of operations"]
-    else:
-        rows = [row[: len(heads)] for row in rows]
+    ways = [(each, side) for each in shown for side in (0, 1)]
     parts = [
         element("h2", "Connections", id="connections"),
-        table(caption, heads, rows, numbers=(0, 2, 3, 4, 5, 6, 7, 8, 10, 11, 12), bad_rows=bad),
+        listing(caption, ways, _OF_WAY, lambda way: bool(way[0].broken)),
     ]
-    negotiated = [
-        (str(each.number), " and ".join(ends_of(each)), each.iwarp["text"])
-        for each in shown
-        if each.iwarp
-    ]
+    negotiated = [each for each in shown if each.iwarp]
     if negotiated:
-        parts.append(
-            table("What was negotiated.", ("", "between", "in words"), negotiated, numbers=(0,))
-        )
+        columns: _Columns[SeenConnection] = {
+            "#": lambda each: str(each.number),
+            "between": lambda each: " and ".join(ends_of(each)),
+            "in words": lambda each: each.iwarp["text"] if each.iwarp else "",
+        }
+        parts.append(listing("What was negotiated.", negotiated, columns))
     return join(*parts)
 
 
@@ -203,32 +177,32 @@ def latency_section(survey: Survey) -> Html:
     kept = [each for each in kept if each.connection in listed]
     if not kept:
         return Html("")
-    rows = [
-        (
-            "all" if each.connection == ALL else str(each.connection),
-            each.kind,
-            f"{each.count:,}",
-            f"{each.count - each.answered:,}",
-            f"{each.size_B:,}",
-            *(_took(ps) if each.answered else "" for ps in
-              (each.least_ps, each.median_ps, each.p99_ps, each.most_ps)),
-        )
-        for each in kept
-    ]  # fmt: skip
     alone = all(each.connection == ALL for each in kept)
-    heads = (
-        "connection", "kind", "count", "not whole", "octets", "least", "median", "99 of 100", "most",
-    )  # fmt: skip
-    return join(
-        element("h2", "Operations", id="operations"),
-        table(
-            "From the first octet to the last; of a Read or an atomic from its request to the end of its response. "
-            "Median and 99 of 100 within 1.1 %.",
-            heads[alone:],
-            [row[alone:] for row in rows],
-            numbers=[column - alone for column in (0, 2, 3, 4, 5, 6, 7, 8) if column >= alone],
+    times = {
+        "#least": "least_ps",
+        "#median": "median_ps",
+        "#99 of 100": "p99_ps",
+        "#most": "most_ps",
+    }
+    columns: _Columns[Latency] = {
+        "#connection": lambda each: (
+            "" if alone else "all" if each.connection == ALL else str(each.connection)
         ),
+        "kind": lambda each: each.kind,
+        "#count": lambda each: f"{each.count:,}",
+        "#not whole": lambda each: f"{each.count - each.answered:,}",
+        "#octets": lambda each: f"{each.size_B:,}",
+        **{head: _time(name) for head, name in times.items()},
+    }
+    caption = (
+        "From the first octet to the last; of a Read or an atomic from its request to the end of its response. "
+        "Median and 99 of 100 within 1.1 %."
     )
+    return join(element("h2", "Operations", id="operations"), listing(caption, kept, columns))
+
+
+def _time(name: str) -> Callable[[Latency], str]:
+    return lambda each: _took(getattr(each, name)) if each.answered else ""
 
 
 def capture_section(source: Path, survey: Survey) -> Html:
@@ -283,53 +257,66 @@ def _sentence(broken: BrokenRule) -> str:
 
 
 def _rules(rules: Sequence[BrokenRule]) -> Html:
-    rows = [
-        (each.rule, each.source, f"{each.packet:,}", _fpdu(each), format_ps(each.t_ps), f"{each.count:,}",
-         f"{each.text} ({each.clause})")
-        for each in rules[:_LATER]
-    ]  # fmt: skip
-    more = len(rules) - len(rows)
-    caption = f"The first {len(rows)} of {len(rules)} rules." if more else ""
-    return table(
-        caption,
-        ("rule", "by", "packet", "FPDU", "when", "times", "what"),
-        rows,
-        numbers=(2, 3, 4, 5),
-    )
+    more = len(rules) > _LATER
+    caption = f"The first {_LATER} of {len(rules)} rules." if more else ""
+    return listing(caption, rules[:_LATER], _OF_RULE)
 
 
-def _fpdu(broken: BrokenRule) -> str:
-    return "" if broken.fpdu is None else f"{broken.fpdu:,}"
+_OF_RULE: _Columns[BrokenRule] = {
+    "rule": lambda rule: rule.rule,
+    "by": lambda rule: rule.source,
+    "#packet": lambda rule: f"{rule.packet:,}",
+    "#FPDU": lambda rule: "" if rule.fpdu is None else f"{rule.fpdu:,}",
+    "#when": lambda rule: format_ps(rule.t_ps),
+    "#times": lambda rule: f"{rule.count:,}",
+    "what": lambda rule: f"{rule.text} ({rule.clause})",
+}
 
 
-def _connection(each: SeenConnection) -> list[tuple[str, ...]]:
-    ends, row = ends_of(each), each.tcp
-    rows = []
-    for side, way in enumerate(WAYS):
-        rate = row[f"rate_{way}_bps"]
-        missing = row[f"lost_{way}_B"]
-        line: tuple[Any, ...] = (
-            str(each.number),
-            ends[side],
-            f"{row[f'packets_{way}']:,}",
-            f"{row[f'stream_{way}_B'] + row[f'cut_{way}_B']:,} B",
-            f"{rate / 1e6:,.4g} Mbit/s" if rate >= 0 else "",
-            f"{row[f'repeated_{way}']:,}",
-            f"{missing:,} B in {row[f'gaps_{way}']:,}" if row[f"gaps_{way}"] else "0",
-            f"{row[f'different_{way}']:,}",
-            format_ps(row["handshake_ps"]) if row["handshake_ps"] >= 0 else "",
-            row["ended"],
+def _of_first(cell: Callable[[BrokenRule], str]) -> Callable[[PacketFinding], str]:
+    return lambda finding: cell(finding.first)
+
+
+def _of_tcp(text: Callable[[Mapping[str, Any], str], str]) -> Callable[[_Way], str]:
+    """Return a column of what TCP did in a way of a connection; ``text`` gets its row and the name of the way."""
+    return lambda way: text(way[0].tcp, WAYS[way[1]])
+
+
+def _of_iwarp(what: str) -> Callable[[_Way], str]:
+    """Return a column of what an end sent by iWARP."""
+
+    def text(way: _Way) -> str:
+        (connection, side), ends = way, ("initiator", "responder")
+        role = roles_of(connection)[side]
+        who = role if role in ends else ends[side]
+        return "" if connection.iwarp is None else f"{connection.iwarp[f'{who}_{what}']:,}"
+
+    return text
+
+
+_OF_WAY: _Columns[_Way] = {
+    "#": lambda way: str(way[0].number),
+    "from": lambda way: ends_of(way[0])[way[1]],
+    "#packets": _of_tcp(lambda row, way: f"{row[f'packets_{way}']:,}"),
+    "#payload": _of_tcp(lambda row, way: f"{row[f'stream_{way}_B'] + row[f'cut_{way}_B']:,} B"),
+    "#throughput": _of_tcp(
+        lambda row, way: (
+            f"{rate / 1e6:,.4g} Mbit/s" if (rate := row[f"rate_{way}_bps"]) >= 0 else ""
         )
-        who = roles_of(each)[side]
-        if each.iwarp is None:
-            line += ("", "", "")
-        else:
-            who = who if who in ("initiator", "responder") else ("initiator", "responder")[side]
-            line += tuple(
-                f"{each.iwarp[f'{who}_{what}']:,}" for what in ("fpdus", "bad_crc", "payload_B")
-            )
-        rows.append(line)
-    return rows
+    ),
+    "#sent again": _of_tcp(lambda row, way: f"{row[f'repeated_{way}']:,}"),
+    "#missing": _of_tcp(
+        lambda row, way: (
+            f"{row[f'lost_{way}_B']:,} B in {gaps:,}" if (gaps := row[f"gaps_{way}"]) else "0"
+        )
+    ),
+    "#other bytes": _of_tcp(lambda row, way: f"{row[f'different_{way}']:,}"),
+    "#handshake": _of_tcp(lambda row, _: format_ps(t) if (t := row["handshake_ps"]) >= 0 else ""),
+    "end": _of_tcp(lambda row, _: str(row["ended"])),
+    "#FPDUs": _of_iwarp("fpdus"),
+    "#wrong CRC": _of_iwarp("bad_crc"),
+    "#octets of operations": _of_iwarp("payload_B"),
+}
 
 
 def _tcp_words(survey: Survey) -> str:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from typing import Any
 
 from freezeframe.analyzers.contract import Finding
 from freezeframe.capture.time_text import format_ps
@@ -11,9 +12,19 @@ from freezeframe.gui.moments import Freeze
 from freezeframe.gui.plots.time_lines import timeline_drawings
 from freezeframe.gui.plots.trace_lanes import packet_rows, verdict_text
 from freezeframe.gui.report.analysis_sections import drawing_figure
-from freezeframe.gui.report.html import Html, element, join, table
+from freezeframe.gui.report.html import Html, element, join, listing
 
 _NEAR_PACKETS = 3
+_COLUMNS: dict[str, Callable[[dict[str, Any]], str]] = {
+    "tap": lambda row: str(row["source"]),
+    "#seq": lambda row: str(row["seq"]),
+    "#flow": lambda row: str(row["flow"]),
+    "type": lambda row: str(row["kind"]),
+    "#payload words": lambda row: f"{row['body_words']} of {row['length']}",
+    "#begins": lambda row: format_ps(row["t_ps"]),
+    "#lasts": lambda row: format_ps(row["t_end_ps"] - row["t_ps"]),
+    "checks": verdict_text,
+}
 
 
 def timeline_section(trace: Trace, findings: Sequence[Finding], freezes: Sequence[Freeze]) -> Html:
@@ -27,38 +38,20 @@ def packets_section(trace: Trace, finding: Finding | None) -> Html:
     if finding is None or finding.packet is None or finding.direction is None:
         return Html("")
     rows = packet_rows(trace, finding.direction)
-    body: list[tuple[str, ...]] = []
-    bad: list[int] = []
+    shown: list[dict[str, Any]] = []
     for source in dict.fromkeys(row["source"] for row in rows):
         of_tap = [row for row in rows if row["source"] == source]
         here = [i for i, row in enumerate(of_tap) if row["seq"] == finding.packet]
-        if not here:
-            continue
-        for row in of_tap[max(0, here[0] - _NEAR_PACKETS) : here[-1] + _NEAR_PACKETS + 1]:
-            verdict = verdict_text(row)
-            if row["seq"] == finding.packet or "bad" in verdict:
-                bad.append(len(body))
-            body.append(
-                (
-                    row["source"],
-                    str(row["seq"]),
-                    str(row["flow"]),
-                    row["kind"],
-                    f"{row['body_words']} of {row['length']}",
-                    format_ps(row["t_ps"]),
-                    format_ps(row["t_end_ps"] - row["t_ps"]),
-                    verdict,
-                )
-            )
-    if not body:
+        if here:
+            shown += of_tap[max(0, here[0] - _NEAR_PACKETS) : here[-1] + _NEAR_PACKETS + 1]
+    if not shown:
         return Html("")
     return join(
         element("h2", f"Packets around {finding.packet}"),
-        table(
+        listing(
             "In the order in which they crossed each tap. Marked: the packet, and what is bad.",
-            ("tap", "seq", "flow", "type", "payload words", "begins", "lasts", "checks"),
-            body,
-            numbers=(1, 2, 4, 5, 6),
-            bad_rows=bad,
+            shown,
+            _COLUMNS,
+            lambda row: row["seq"] == finding.packet or "bad" in verdict_text(row),
         ),
     )
