@@ -15,17 +15,16 @@ from freezeframe.gui.report.analysis_sections import Ran, analyses_section, draw
 from freezeframe.gui.report.capture_sections import commands_section
 from freezeframe.gui.report.card_sections import card_state, cards_table, integrity, packets_around
 from freezeframe.gui.report.finding_section import (
+    PROVED,
     clean_headline,
-    evidence_section,
     finding_headline,
-    finding_section,
+    findings_parts,
 )
 from freezeframe.gui.report.html import Html, element, join, page
 from freezeframe.gui.report.page_parts import contents, footer, notes_list
 from freezeframe.gui.report.style import script_text, style_text
 from freezeframe.gui.text import folder_title, printable
 
-_PROVED = 8  # findings with pictures; the others have their evidence
 _CLEAN = "Nothing is wrong in what could be looked at."
 
 
@@ -83,16 +82,9 @@ def _one(
     frozen = [freeze] if freeze else []
     pictures = [
         card_finding_drawings(card, finding, frozen, prefix=f"{card.device}-proof{number}-")
-        for number, finding in enumerate(findings[:_PROVED])
+        for number, finding in enumerate(findings[:PROVED])
     ]
-    if best:
-        parts.append(evidence_section(best, next_steps(best), pictures[0]))
-    if len(findings) > 1:
-        parts.append(element("h2", "Other findings"))
-        parts += [
-            finding_section(i, f, freeze, capture, pictures[i - 1] if i <= len(pictures) else ())
-            for i, f in enumerate(findings[1:], 2)
-        ]
+    parts += findings_parts(findings, next_steps(best) if best else (), pictures, freeze, capture)
     drawn = card_drawings(card, findings, frozen, prefix=f"{card.device}-", moves=True)
     parts += [
         element("h2", "Time line", id="time-line"),

@@ -67,22 +67,38 @@ def clean_headline(
     )
 
 
-def evidence_section(
-    finding: Finding, advice: Sequence[str], pictures: Sequence[Drawing] = ()
-) -> Html:
-    """Return the pictures that prove a finding, every piece of evidence with all its rows, and what to do next."""
-    pieces = [
-        element("li", element("p", evidence.text), _rows(evidence)) for evidence in finding.evidence
-    ]
-    steps = [element("li", step) for step in advice]
-    return join(
-        element("h2", "Evidence", id="evidence"),
-        *map(drawing_figure, pictures),
-        element("ol", *pieces, css="evidence"),
-        _witnesses(finding),
-        element("h2", "What to do next"),
-        element("ul", *steps),
-    )
+PROVED = 8
+"""Findings with pictures on a page; the others have their evidence."""
+
+
+def findings_parts(
+    findings: Sequence[Finding],
+    advice: Sequence[str],
+    pictures: Sequence[Sequence[Drawing]],
+    freeze: Freeze | None,
+    capture: Path,
+) -> list[Html]:
+    """Return the evidence of the first finding with what to do next, then the others, each in a section.
+
+    Args:
+        advice: what to do about the first one.
+        pictures: what proves each, as far as there are any.
+    """
+    parts = []
+    if findings:
+        parts += [
+            element("h2", "Evidence", id="evidence"),
+            *_evidence(findings[0], pictures[0]),
+            element("h2", "What to do next"),
+            element("ul", *(element("li", step) for step in advice)),
+        ]
+    if len(findings) > 1:
+        parts.append(element("h2", "Other findings"))
+        parts += [
+            finding_section(n + 1, finding, freeze, capture, next(iter(pictures[n : n + 1]), ()))
+            for n, finding in enumerate(findings[1:], 1)
+        ]
+    return parts
 
 
 def finding_section(
@@ -92,19 +108,23 @@ def finding_section(
     capture: Path | None = None,
     pictures: Sequence[Drawing] = (),
 ) -> Html:
-    """Return a finding that is not the first: everything in one section."""
-    pieces = [
-        element("li", element("p", evidence.text), _rows(evidence)) for evidence in finding.evidence
-    ]
+    """Return a finding with everything in one section."""
     return join(
         element("h3", f"{number}. {headline(finding)}"),
         element("p", finding.text),
         _facts(finding, freeze),
         _in_the_window(finding, capture),
-        *map(drawing_figure, pictures),
-        element("ol", *pieces, css="evidence"),
-        _witnesses(finding),
+        *_evidence(finding, pictures),
     )
+
+
+def _evidence(finding: Finding, pictures: Sequence[Drawing]) -> list[Html]:
+    """Return the pictures that prove a finding, every piece of evidence with all its rows, and the witnesses."""
+    pieces = [
+        element("li", element("p", evidence.text), _rows(evidence)) for evidence in finding.evidence
+    ]
+    listed = element("ol", *pieces, css="evidence")
+    return [*map(drawing_figure, pictures), listed, _witnesses(finding)]
 
 
 def _in_the_window(finding: Finding, capture: Path | None) -> Html:

@@ -27,10 +27,10 @@ from freezeframe.gui.report.capture_sections import (
 )
 from freezeframe.gui.report.card_write import explain_cards, render_card_report
 from freezeframe.gui.report.finding_section import (
+    PROVED,
     clean_headline,
-    evidence_section,
     finding_headline,
-    finding_section,
+    findings_parts,
 )
 from freezeframe.gui.report.html import Html, element, page
 from freezeframe.gui.report.packet_write import packet_report
@@ -38,8 +38,6 @@ from freezeframe.gui.report.page_parts import contents, footer, notes_list
 from freezeframe.gui.report.style import script_text, style_text
 from freezeframe.gui.report.trace_sections import packets_section, timeline_section
 from freezeframe.gui.text import folder_title, printable
-
-_PROVED = 8  # findings with pictures; the others have their evidence
 
 
 def check_place(path: Path, force: bool) -> None:
@@ -144,18 +142,10 @@ def render_report(
     view = CaptureView(capture, explanation.trace.devices, trace)
     pictures = [
         finding_drawings(view, finding, frozen, prefix=f"proof{number}-", throughput=rates)
-        for number, finding in enumerate(findings[:_PROVED])
+        for number, finding in enumerate(findings[:PROVED])
     ]
-    if best:
-        parts.append(evidence_section(best, next_steps(best, capture, trace), pictures[0]))
-    if len(findings) > 1:
-        parts.append(element("h2", "Other findings"))
-        parts += [
-            finding_section(
-                i, f, freeze, capture.path, pictures[i - 1] if i <= len(pictures) else ()
-            )
-            for i, f in enumerate(findings[1:], 2)
-        ]
+    steps = next_steps(best, capture, trace) if best else ()
+    parts += findings_parts(findings, steps, pictures, freeze, capture.path)
     parts += [
         timeline_section(trace, findings, frozen),
         packets_section(trace, best),

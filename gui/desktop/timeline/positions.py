@@ -27,10 +27,11 @@ class Cursor:
 
 
 class Cursors:
-    """Cursors by name, in the order they were set."""
+    """Cursors by name, in the order they were set. The active one is that which was set or moved last."""
 
     def __init__(self) -> None:
         self._times: dict[str, int] = {}
+        self._active = ""
 
     def __len__(self) -> int:
         return len(self._times)
@@ -49,13 +50,20 @@ class Cursors:
             name = next(free for free in _names() if free not in self._times)
         self._check_free(name)
         self._times[name] = t_ps
+        self._active = name
         return Cursor(name, t_ps)
+
+    @property
+    def active(self) -> Cursor | None:
+        """The cursor that was set or moved last; where it was taken away, the last of the others."""
+        return next((cursor for cursor in self.all() if cursor.name == self._active), None)
 
     def move(self, name: str, t_ps: int) -> None:
         """Move a cursor. Raises: KeyError."""
         if name not in self._times:
             raise KeyError(name)
         self._times[name] = t_ps
+        self._active = name
 
     def rename(self, old: str, new: str) -> None:
         """Give a cursor another name. Raises: KeyError, ValueError."""
@@ -65,10 +73,13 @@ class Cursors:
             return
         self._check_free(new)
         self._times = {new if name == old else name: t for name, t in self._times.items()}
+        self._active = new if self._active == old else self._active
 
     def remove(self, name: str) -> None:
         """Take a cursor away. Raises: KeyError."""
         del self._times[name]
+        if self._active == name:
+            self._active = next(reversed(self._times), "")
 
     def replace(self, cursors: Iterable[Cursor]) -> None:
         """Set all cursors at once. Raises: ValueError."""

@@ -44,7 +44,6 @@ class SteerableTimeline(TimelineCanvas):
         self.setAccessibleName("Time line")
         self._selection: Selection | None = None
         self._cursors = Cursors()
-        self._active_cursor: str | None = None
         self._hits: dict[str, npt.NDArray[np.int64]] = {}  # key -> items, rising
         self._hit_times: dict[str, npt.NDArray[np.int64]] = {}
         self._band: tuple[int, int] | None = None
@@ -199,45 +198,37 @@ class SteerableTimeline(TimelineCanvas):
             over = self._over_tracks(self._mouse)
             t_ps = self.snapped_at(self._mouse, free=False) if over else self._reference_ps()
         cursor = self._cursors.add(t_ps, name)
-        self._active_cursor = cursor.name
         self._cursors_moved()
         return cursor
 
     def move_cursor(self, name: str, t_ps: int) -> None:
         """Move a cursor. Raises: KeyError."""
         self._cursors.move(name, t_ps)
-        self._active_cursor = name
         self._cursors_moved()
 
     def rename_cursor(self, old: str, new: str) -> None:
         """Give a cursor another name. Raises: KeyError, ValueError."""
         self._cursors.rename(old, new)
-        self._active_cursor = new if self._active_cursor == old else self._active_cursor
         self._cursors_moved()
 
     def remove_cursor(self, name: str) -> None:
         """Take a cursor away. Raises: KeyError."""
         self._cursors.remove(name)
-        if self._active_cursor == name:
-            left = self._cursors.all()
-            self._active_cursor = left[-1].name if left else None
         self._cursors_moved()
 
     def remove_active_cursor(self) -> None:
         """Take away the cursor that was set or moved last."""
-        if self._active_cursor is not None:
-            self.remove_cursor(self._active_cursor)
+        if self._cursors.active is not None:
+            self.remove_cursor(self._cursors.active.name)
 
     def set_cursors(self, cursors: Iterable[Cursor]) -> None:
         """Set all cursors at once. Raises: ValueError: names empty or not unique."""
         self._cursors.replace(cursors)
-        left = self._cursors.all()
-        self._active_cursor = left[-1].name if left else None
         self._cursors_moved()
 
     def cursor_to_edge(self, direction: int) -> None:
         """Move the active cursor to the next (+1) or previous (-1) edge of the focus track."""
-        active = next((c for c in self._cursors.all() if c.name == self._active_cursor), None)
+        active = self._cursors.active
         if active is None or self._focus is None:
             return
         edge = self._prepared[self._focus].next_edge(active.t_ps, direction)
@@ -247,8 +238,8 @@ class SteerableTimeline(TimelineCanvas):
 
     def read_ps(self) -> int | None:
         """Return the time at which values stand beside the tracks: the cursor that was set or moved last."""
-        times = {cursor.name: cursor.t_ps for cursor in self._cursors.all()}
-        return None if self._active_cursor is None else times.get(self._active_cursor)
+        active = self._cursors.active
+        return None if active is None else active.t_ps
 
     def cursor_near(self, x: float) -> Cursor | None:
         """Return the cursor whose line is under the mouse."""
@@ -324,7 +315,7 @@ class SteerableTimeline(TimelineCanvas):
 
     def ask_for_mark(self) -> None:
         """Ask for a note at the selected item, else at the active cursor, else in the middle."""
-        active = next((c for c in self._cursors.all() if c.name == self._active_cursor), None)
+        active = self._cursors.active
         at = self._reference_ps() if self._selection or active is None else active.t_ps
         self.mark_requested.emit(at)
 
@@ -386,9 +377,9 @@ class SteerableTimeline(TimelineCanvas):
         text = ""
         if row is not None and at.x() < self.gutter_px:
             track = self._prepared[row.key].track
-            read_ps = self.read_ps()
-            value = "" if read_ps is None else self._prepared[row.key].value_at(read_ps)
-            at_cursor = f"at cursor {self._active_cursor}: {value}" if value else ""
+            active = self._cursors.active
+            value = "" if active is None else self._prepared[row.key].value_at(active.t_ps)
+            at_cursor = f"at cursor {active.name}: {value}" if active and value else ""
             lines = (track.name, track.note, at_cursor, self._prepared[row.key].failed)
             text = "\n".join(printable(line) for line in lines if line)
         elif row is not None:
