@@ -11,7 +11,7 @@ from freezeframe.gui.desktop.timeline.gutter import draw_gutter
 from freezeframe.gui.desktop.timeline.overlay import RULER_PX, draw_overlay, draw_ruler
 from freezeframe.gui.desktop.timeline.raster import Raster
 from freezeframe.gui.desktop.timeline.scene import Overlay, Scene
-from freezeframe.gui.desktop.timeline.vector import draw_rows
+from freezeframe.gui.desktop.timeline.vector import Vector
 
 
 def image(scene: Scene, overlay: Overlay, size: tuple[int, int]) -> QImage:
@@ -40,7 +40,7 @@ def svg(scene: Scene, overlay: Overlay, size: tuple[int, int]) -> bytes:
     painter = QPainter(generator)
     painter.fillRect(0, 0, *size, QColor(scene.theme.gutter))
     painter.translate(scene.gutter, RULER_PX)
-    draw_rows(painter, scene)
+    Vector(painter, scene)
     painter.translate(-scene.gutter, -RULER_PX)
     _draw_around(painter, scene, overlay)
     painter.end()

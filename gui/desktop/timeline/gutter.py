@@ -8,7 +8,7 @@ from PyQt6.QtGui import QColor, QFont, QFontMetrics, QFontMetricsF, QPainter
 from freezeframe.gui.desktop.timeline.layout import GROUP_PX, HEADING_PX
 from freezeframe.gui.desktop.timeline.overlay import RULER_PX
 from freezeframe.gui.desktop.timeline.prepared import Prepared
-from freezeframe.gui.desktop.timeline.raster import value_range
+from freezeframe.gui.desktop.timeline.rows import value_range
 from freezeframe.gui.desktop.timeline.scene import Overlay, Scene
 from freezeframe.gui.text import printable
 from freezeframe.gui.tracks.tracks import SeriesTrack

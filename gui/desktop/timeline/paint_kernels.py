@@ -128,16 +128,6 @@ def paint_wave(image, y0, y1, bits, count, line, background, thick):
 
 @no_type_check
 @njit(cache=True, nogil=True)
-def paint_comb(image, y0, y1, x0, x1, background):
-    """Fray the edge of an interval that goes on outside what was recorded."""
-    for y in range(max(y0, 0), min(y1, image.shape[0])):
-        if (y - y0) % 4 < 2:
-            for x in range(max(x0, 0), min(x1, image.shape[1])):
-                image[y, x] = background
-
-
-@no_type_check
-@njit(cache=True, nogil=True)
 def paint_labels(image, masks, cells, codes, offsets, xs, ys, inks):
     """Paint texts: label i has the glyphs ``codes[offsets[i]:offsets[i + 1]]``, its own ink and place.
 
