@@ -134,8 +134,8 @@ def _of_levels(
     first, last = (int(at) for at in np.searchsorted(track.t_ps, [t0_ps, t1_ps]))
     start = max(first - 1, 0)
     held = _held(track.t_ps[start:last], track.end_ps, track, last, t0_ps, t1_ps)
-    column = track.state if isinstance(track, StateTrack) else track.level
-    names = track.names if isinstance(track, StateTrack) else ("low", "high", "not known")
+    column = track.colour if isinstance(track, StateTrack) else track.level
+    names = track.classes if isinstance(track, StateTrack) else ("low", "high", "not known")
     total = np.bincount(column[start:last], weights=held, minlength=len(names))
     span = max(t1_ps - t0_ps, 1)
     lines = [

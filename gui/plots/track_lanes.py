@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 from freezeframe.gui.plots.timeline import Bar, Lane, Tick
 from freezeframe.gui.tracks.said import Meaning, is_wrong, legend_of, tip_of
-from freezeframe.gui.tracks.tracks import SliceTrack, StateTrack, Track, roles_of
+from freezeframe.gui.tracks.tracks import ClassedTrack, SliceTrack, StateTrack, Track
 
 
 def lane_of(track: Track, group: str = "", items: Iterable[int] | None = None) -> Lane:
@@ -15,17 +15,14 @@ def lane_of(track: Track, group: str = "", items: Iterable[int] | None = None) -
     Raises:
         ValueError: the track is of another kind.
     """
-    if not isinstance(track, SliceTrack | StateTrack):
+    if not isinstance(track, ClassedTrack):
         raise ValueError(f"{track.key}: a {type(track).__name__} is no lane of bars")
-    holds = isinstance(track, StateTrack)
-    classes = track.state if isinstance(track, StateTrack) else track.colour
-    names = track.names if isinstance(track, StateTrack) else track.classes
-    roles = roles_of(len(names), track.roles)
+    holds, roles = isinstance(track, StateTrack), track.role_of_class
     moments = isinstance(track, SliceTrack) and bool((track.t_end_ps == track.t_ps).all())
     lane = Lane(group, track.name, track.note or track.name, coverage=track.coverage)
     for item in range(len(track)) if items is None else items:
         begin, end, wrong = int(track.t_ps[item]), track.end_of(item), is_wrong(track, item)
-        css = "error" if wrong else roles[0 if classes is None else int(classes[item])]
+        css = "error" if wrong else roles[0 if track.colour is None else int(track.colour[item])]
         tip = tip_of(track, item)
         if moments:
             lane.ticks.append(Tick(begin, css, tip))

@@ -237,10 +237,10 @@ def state_tracks(key: str, name: str, trace: Trace) -> Iterator[Made]:
                     source=name,
                     t_ps=t_ps[mine],
                     rows=place[mine].astype(np.int64),
-                    state=np.array(
+                    colour=np.array(
                         [number.get(str(n), len(names) - 1) for n in new[mine]], np.uint8
                     ),
-                    names=names,
+                    classes=names,
                     roles=state_roles(names),
                     end_ps=last_ps,
                     note=f"State machine {machine}; before its first change the state is not known.",

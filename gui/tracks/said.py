@@ -10,12 +10,12 @@ from freezeframe.capture.time_text import format_doubt, format_ps
 from freezeframe.gui.text import printable
 from freezeframe.gui.tracks.topics import coloured_with
 from freezeframe.gui.tracks.tracks import (
+    ClassedTrack,
     IntervalTrack,
     MarkTrack,
     SeriesTrack,
     SliceTrack,
     Track,
-    roles_of,
 )
 
 
@@ -63,14 +63,10 @@ def legend_of(tracks: Iterable[Track]) -> list[Meaning]:
     said: dict[Meaning, None] = {}
     for track in tracks:
         of = coloured_with(track)
-        names = getattr(track, "classes", ()) or getattr(track, "names", ())
-        roles = roles_of(len(names), getattr(track, "roles", ()))
-        present = getattr(track, "colour", None)
-        if present is None:
-            present = getattr(track, "state", None)
-        for number, (role, name) in enumerate(zip(roles, names, strict=True)):
-            if name and len(track) and (present is None or bool((present == number).any())):
-                said.setdefault(Meaning(role, name, of))
+        if isinstance(track, ClassedTrack) and len(track):
+            for number, name in enumerate(track.classes):
+                if name and (track.colour is None or bool((track.colour == number).any())):
+                    said.setdefault(Meaning(track.role_of_class[number], name, of))
         if isinstance(track, SliceTrack) and track.error is not None and bool(track.error.any()):
             said.setdefault(Meaning("error", "fails a check", of))
         if isinstance(track, SeriesTrack) and track.limit is not None and track.limit_label:

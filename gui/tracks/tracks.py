@@ -167,7 +167,43 @@ class SeriesTrack(Track):
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
-class SliceTrack(Track):
+class ClassedTrack(Track):
+    """Items of some classes, each class with a colour.
+
+    Attributes:
+        colour: ``(n,)`` uint8, the class of each item, below ``len(classes)``; None: all class 0.
+        classes: what each class means (in the legend and the tips), at most 16.
+        roles: a colour for each class; empty for the usual order.
+        error: ``(n,)`` bool: is to be seen however small it is; None: no item is in error.
+    """
+
+    colour: npt.NDArray[np.uint8] | None = None
+    classes: tuple[str, ...] = ("",)
+    roles: tuple[Role, ...] = ()
+    error: npt.NDArray[np.bool_] | None = None
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        classes, roles, column = len(self.classes), len(self.roles), self.colour
+        if not 1 <= classes <= 16:
+            raise ValueError(f"{self.key}: {classes} classes; wanted 1..16")
+        if roles and roles != classes:
+            raise ValueError(f"{self.key}: {roles} colours for {classes} classes")
+        if column is not None and column.dtype != np.uint8:
+            raise ValueError(f"{self.key}: the column of classes is {column.dtype}; wanted uint8")
+
+    @property
+    def role_of_class(self) -> tuple[Role, ...]:
+        """The colour of each class."""
+        return roles_of(len(self.classes), self.roles)
+
+    def class_of(self, item: int) -> str:
+        """Return what the class of an item is called."""
+        return self.classes[0 if self.colour is None else int(self.colour[item])]
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class SliceTrack(ClassedTrack):
     """Things that last ``[t_ps, t_end_ps)``: packets, transactions, decoded fields.
 
     Slices of one track should not overlap (`lanes.split_lanes` makes several tracks of those that
@@ -175,24 +211,15 @@ class SliceTrack(Track):
 
     Attributes:
         t_end_ps: ``(n,)`` int64, each at or after its ``t_ps``. Equal: an event without length.
-        colour: ``(n,)`` uint8, the class of each slice, below ``len(classes)``; None: all class 0.
-        classes: what each class means (in the legend and the tips), at most 16.
-        roles: a colour for each class; empty for the usual order.
-        error: ``(n,)`` bool: is to be seen however small it is; None: no slice is in error.
         label: item -> text, called for slices with room for it only.
     """
 
     t_end_ps: Int64 = field(default_factory=lambda: np.empty(0, np.int64))
-    colour: npt.NDArray[np.uint8] | None = None
-    classes: tuple[str, ...] = ("",)
-    roles: tuple[Role, ...] = ()
-    error: npt.NDArray[np.bool_] | None = None
     label: Callable[[int], str] | None = None
 
     def __post_init__(self) -> None:
         super().__post_init__()
         self._check_times(self.t_end_ps, "t_end_ps")
-        _check_classes(self, self.colour, self.classes, self.roles)
 
     def end_of(self, item: int) -> int:
         """Return the end of a slice."""
@@ -212,10 +239,6 @@ class SliceTrack(Track):
         if self.label is not None:
             return self.label(item)
         return self.class_of(item)
-
-    def class_of(self, item: int) -> str:
-        """Return what the class of a slice is called."""
-        return self.classes[0 if self.colour is None else int(self.colour[item])]
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -298,28 +321,14 @@ class BusTrack(_HeldTrack):
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
-class StateTrack(_HeldTrack):
-    """A state machine: ``state[i]`` holds from ``t_ps[i]``.
+class StateTrack(ClassedTrack, _HeldTrack):
+    """A state machine: the state ``classes[colour[i]]`` holds from ``t_ps[i]``."""
 
-    Attributes:
-        state: ``(n,)`` uint8, below ``len(names)``.
-        names: the states by name.
-        roles: a colour for each state; empty for the usual order.
-        error: ``(n,)`` bool, as of a `SliceTrack`.
-    """
-
-    state: npt.NDArray[np.uint8] = field(default_factory=lambda: np.empty(0, np.uint8))
-    names: tuple[str, ...] = ("",)
-    roles: tuple[Role, ...] = ()
-    error: npt.NDArray[np.bool_] | None = None
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        _check_classes(self, self.state, self.names, self.roles)
+    colour: npt.NDArray[np.uint8] = field(default_factory=lambda: np.empty(0, np.uint8))
 
     def label_of(self, item: int) -> str:
         """Return the name of the state."""
-        return self.names[int(self.state[item])]
+        return self.class_of(item)
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -370,17 +379,3 @@ def state_roles(names: Sequence[str]) -> tuple[Role, ...]:
     """Return a colour for each state; one in which nothing happens is not the loudest on the page."""
     busy = iter(roles_of(len(names), ()))
     return tuple("idle" if name == "idle" else next(busy) for name in names)
-
-
-def _check_classes(
-    track: Track,
-    column: npt.NDArray[np.uint8] | None,
-    names: tuple[str, ...],
-    roles: tuple[Role, ...],
-) -> None:
-    if not 1 <= len(names) <= 16:
-        raise ValueError(f"{track.key}: {len(names)} classes; wanted 1..16")
-    if roles and len(roles) != len(names):
-        raise ValueError(f"{track.key}: {len(roles)} colours for {len(names)} classes")
-    if column is not None and column.dtype != np.uint8:
-        raise ValueError(f"{track.key}: the column of classes is {column.dtype}; wanted uint8")

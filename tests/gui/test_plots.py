@@ -175,7 +175,7 @@ def test_a_state_is_drawn_only_where_its_change_would_have_been_recorded() -> No
     track = StateTrack(
         key="k", name="tx_dma", source="s",
         t_ps=np.array([10, 30], np.int64), rows=np.array([0, 1], np.int64),
-        state=np.array([0, 1], np.uint8), names=("idle", "data"), end_ps=90,
+        colour=np.array([0, 1], np.uint8), classes=("idle", "data"), end_ps=90,
         coverage=Coverage((Hole(15, 20, "lost"), Hole(50, 1_000, "recording closed"))),
     )  # fmt: skip
     bars = [(bar.t0_ps, bar.t1_ps, bar.label) for bar in lane_of(track).bars]

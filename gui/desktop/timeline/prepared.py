@@ -18,13 +18,12 @@ from freezeframe.gui.text import printable
 from freezeframe.gui.tracks.said import is_wrong, tip_of
 from freezeframe.gui.tracks.tracks import (
     BusTrack,
+    ClassedTrack,
     MarkTrack,
     SeriesTrack,
     SliceTrack,
-    StateTrack,
     Track,
     WaveTrack,
-    roles_of,
 )
 
 Columns = SeriesColumns | SliceColumns | WaveColumns
@@ -273,21 +272,13 @@ def _pyramid_of(track: Track) -> SeriesPyramid | SlicePyramid | WavePyramid:
         return SeriesPyramid(track.t_ps, track.value, step=track.step, end_ps=track.end_ps)
     if isinstance(track, WaveTrack):
         return WavePyramid(track.t_ps, track.level, end_ps=track.end_ps)
-    if isinstance(track, SliceTrack):
+    if isinstance(track, ClassedTrack):
         return SlicePyramid(
             track.t_ps,
-            track.t_end_ps,
+            track.t_end_ps if isinstance(track, SliceTrack) else None,
+            end_ps=getattr(track, "end_ps", None),
             colour=track.colour,
             classes=len(track.classes),
-            error=track.error,
-        )
-    if isinstance(track, StateTrack):
-        return SlicePyramid(
-            track.t_ps,
-            None,
-            end_ps=track.end_ps,
-            colour=track.state,
-            classes=len(track.names),
             error=track.error,
         )
     if isinstance(track, BusTrack):
@@ -296,8 +287,6 @@ def _pyramid_of(track: Track) -> SeriesPyramid | SlicePyramid | WavePyramid:
 
 
 def _roles(track: Track) -> tuple[str, ...]:
-    if isinstance(track, SliceTrack):
-        return roles_of(len(track.classes), track.roles)
-    if isinstance(track, StateTrack):
-        return roles_of(len(track.names), track.roles)
+    if isinstance(track, ClassedTrack):
+        return track.role_of_class
     return (getattr(track, "role", "a"),) if not isinstance(track, MarkTrack) else ()

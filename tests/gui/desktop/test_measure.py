@@ -75,8 +75,8 @@ def test_moments_are_measured_by_the_time_between_them() -> None:
 
 def test_states_and_levels_are_measured_by_how_long_they_hold() -> None:
     states = StateTrack(
-        key="m", name="machine", t_ps=T_PS, state=np.array([0, 1, 0, 1], np.uint8),
-        names=("idle", "data"), end_ps=6_000,
+        key="m", name="machine", t_ps=T_PS, colour=np.array([0, 1, 0, 1], np.uint8),
+        classes=("idle", "data"), end_ps=6_000,
     )  # fmt: skip
     found = dict(measure(states, 0, 6_000).lines)
     assert found["idle"] == "4 ns (66.7 %)"

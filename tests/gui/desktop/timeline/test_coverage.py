@@ -39,7 +39,7 @@ _KINDS: dict[str, Track] = {
     "intervals": IntervalTrack(**_SAME, t_ps=_T, t_end_ps=_T + 20_000),
     "wave": WaveTrack(**_SAME, t_ps=_T, level=np.array([0, 1, 0], np.uint8), end_ps=790_000),
     "bus": BusTrack(**_SAME, t_ps=_T, value=np.array([1, 2, 3]), end_ps=790_000),
-    "states": StateTrack(**_SAME, t_ps=_T, state=np.zeros(3, np.uint8), end_ps=790_000),
+    "states": StateTrack(**_SAME, t_ps=_T, colour=np.zeros(3, np.uint8), end_ps=790_000),
     "nothing at all": SliceTrack(**_SAME),
 }
 

@@ -65,7 +65,7 @@ def test_rows_in_any_order_are_found() -> None:
         (lambda: MarkTrack(key="s", name="s", t_ps=TWO, text=("a",)), "1 entries for 2"),
         (
             lambda: StateTrack(
-                key="s", name="s", t_ps=TWO, state=np.zeros(2, np.uint8), names=("a",) * 17
+                key="s", name="s", t_ps=TWO, colour=np.zeros(2, np.uint8), classes=("a",) * 17
             ),
             "17 classes; wanted 1..16",
         ),

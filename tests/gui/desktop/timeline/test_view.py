@@ -471,7 +471,7 @@ def test_the_window_never_compiles_or_loads_a_kernel_whatever_the_columns_are_li
                       open_start=value[:2] > 0, open_end=value[:2] > 0),
         WaveTrack(key="w", name="w", t_ps=frozen, level=(value % 3).astype(np.uint8)),
         BusTrack(key="b", name="b", t_ps=t_ps, value=value),
-        StateTrack(key="st", name="st", t_ps=t_ps, state=(value % 2).astype(np.uint8), names=("a", "b")),
+        StateTrack(key="st", name="st", t_ps=t_ps, colour=(value % 2).astype(np.uint8), classes=("a", "b")),
         MarkTrack(key="m", name="m", t_ps=t_ps[:2], text=("x", "y")),
         MarkTrack(key="none", name="none"),
     ]  # fmt: skip
