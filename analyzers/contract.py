@@ -184,6 +184,16 @@ class Finding(ShownInNotebooks):
         if self.candidates and self.diagnosis != UNDETERMINED:
             raise ValueError(f"finding {self.diagnosis}: only {UNDETERMINED} has candidates")
 
+    @property
+    def rows(self) -> list[Row]:
+        """All rows that it rests on, in the order of its evidence."""
+        return [row for evidence in self.evidence for row in evidence.rows]
+
+    @property
+    def times_ps(self) -> list[int]:
+        """The times of all rows that have one."""
+        return [row.t_ps for row in self.rows if row.t_ps is not None]
+
     def to_json(self) -> dict[str, Any]:
         """Return the finding as plain JSON values; the keys are part of the command line's contract."""
         values = plain_fields(self)

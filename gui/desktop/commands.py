@@ -91,17 +91,8 @@ class Commands(QObject):
 
     def write_view(self, form: str, place: Path) -> None:
         """Write what is seen of the time line to a file."""
-        writers = {
-            "png": view_export.write_png,
-            "svg": view_export.write_svg,
-            "csv": view_export.write_csv,
-        }
-        try:
-            lines = writers[form](self._window.timeline, place)
-        except FreezeframeError as error:
-            self._window.report_error(error)
-        else:
-            self._window.say(f"{place}: {lines}")
+        write = getattr(view_export, f"write_{form}")
+        self._write(place, lambda: write(self._window.timeline, place))
 
     def export_proof(self, form: str) -> None:
         """Ask for a file, and write the pictures of the chosen finding."""
@@ -115,9 +106,12 @@ class Commands(QObject):
 
     def write_proof(self, form: str, place: Path) -> None:
         """Write the pictures that are shown to a file."""
-        write = view_export.proof_png if form == "png" else view_export.proof_svg
+        write = getattr(view_export, f"proof_{form}")
+        self._write(place, lambda: write(self._window.proof.pages, place))
+
+    def _write(self, place: Path, write: Callable[[], str]) -> None:
         try:
-            written = write(self._window.proof.pages, place)
+            written = write()
         except FreezeframeError as error:
             self._window.report_error(error)
         else:

@@ -79,14 +79,17 @@ class Compare:
             return Part(tables=list(run_tables(runs, title)), remarks=run_remarks(runs, title))
 
         def done(part: Part) -> None:
-            window = self._window
-            window.workspace.add_part(first.key, part)
-            window.table.show_table(first.key, part.tables[0].key)
-            window.show_panel("Events")
-            window.say("; ".join(part.remarks[:2]))
+            self._list(first, part)
+            self._window.say("; ".join(part.remarks[:2]))
 
         name = f"compare {first.name} and {second.name}"
         self._window.workspace.jobs.start(name, work, done, self._window.say_trouble)
+
+    def _list(self, first: Opened, part: Part) -> None:
+        """Show the tables of a comparison beside those of the first capture."""
+        self._window.workspace.add_part(first.key, part)
+        self._window.table.show_table(first.key, part.tables[0].key)
+        self._window.show_panel("Events")
 
     def _pair(self, first: Opened, second: Opened, *, table: bool) -> None:
         title = f"compared with {second.name}"
@@ -129,9 +132,7 @@ class Compare:
             text = f"{second.name} moved by {format_ps(pairs.offset_ps)}; packets: {kinds}"
             window.say("; ".join([text, *part.remarks[1:2]]))
             if table:
-                window.workspace.add_part(first.key, part)
-                window.table.show_table(first.key, part.tables[0].key)
-                window.show_panel("Events")
+                self._list(first, part)
                 if pairs.first is not None:
                     window.choose(Place(first.key, title, pairs.first), "comparison")
                     chosen = window.timeline.selection()

@@ -22,18 +22,15 @@ _BESIDE = 20  # so much of the view, a twentieth, lies beside the time of a find
 def evidence_rows(finding: Finding) -> dict[str, Int64]:
     """Return the rows of each table that a finding rests on, ascending."""
     numbers: dict[str, set[int]] = {}
-    for evidence in finding.evidence:
-        for row in evidence.rows:
-            if row.row is not None:
-                numbers.setdefault(row.table, set()).add(row.row)
+    for row in finding.rows:
+        if row.row is not None:
+            numbers.setdefault(row.table, set()).add(row.row)
     return {table: np.array(sorted(rows), np.int64) for table, rows in numbers.items()}
 
 
 def evidence_stretch(finding: Finding, around_ps: int = AROUND_PS) -> tuple[int, int] | None:
     """Return the time that shows the evidence of a finding, with ``around_ps`` before and after; None undated."""
-    times = [
-        row.t_ps for evidence in finding.evidence for row in evidence.rows if row.t_ps is not None
-    ]
+    times = finding.times_ps
     if finding.t_ps is not None:
         times.append(finding.t_ps)
     if not times:
@@ -62,7 +59,7 @@ def subject_of(finding: Finding, tables: Mapping[str, pd.DataFrame]) -> tuple[st
         rows = np.flatnonzero(here if here.any() else mine)
         if len(rows):
             return "packets", int(rows[0])
-    for row in (row for evidence in finding.evidence for row in evidence.rows):
+    for row in finding.rows:
         if row.row is not None and row.table in ("packets", "intervals") and row.table in tables:
             return row.table, row.row
     if waits is not None and len(waits) and finding.t_ps is not None:
@@ -110,10 +107,7 @@ def framed(
 def first_evidence(finding: Finding) -> tuple[str, int] | None:
     """Return the table and row that shows a finding best: what differs, what has its time, the first."""
     rows = [
-        (row, row.row)
-        for evidence in finding.evidence
-        for row in evidence.rows
-        if row.row is not None and row.table != "registers"
+        (row, row.row) for row in finding.rows if row.row is not None and row.table != "registers"
     ]
     wrong = [pair for pair in rows if pair[0].expected not in (None, pair[0].value)]
     dated = [pair for pair in rows if pair[0].t_ps is not None and pair[0].t_ps == finding.t_ps]

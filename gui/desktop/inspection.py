@@ -289,15 +289,10 @@ def _crcs(
 
 def _expected(findings: Iterable[Finding], first: int, end: int) -> Iterable[tuple[int, int]]:
     for finding in findings:
-        for evidence in finding.evidence:
-            for row in evidence.rows:
-                if (
-                    row.table == "words"
-                    and row.row is not None
-                    and row.expected is not None
-                    and first <= row.row < end
-                ):
-                    yield row.row, row.expected & _MASK
+        for row in finding.rows:
+            there = row.table == "words" and row.row is not None and first <= row.row < end
+            if there and row.row is not None and row.expected is not None:
+                yield row.row, row.expected & _MASK
 
 
 def _fields(layout: Layout, value: int, expected: int | None) -> tuple[Field, ...]:

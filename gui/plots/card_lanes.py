@@ -84,9 +84,8 @@ def card_drawings(
 
 def _around(lanes: Sequence[Lane], finding: Finding) -> tuple[int, int] | None:
     """Return the times of the finding's packets and of those beside them, at every tap."""
-    times = [row.t_ps for e in finding.evidence for row in e.rows if row.t_ps is not None]
     assert finding.t_ps is not None
-    times = [*(t for t in times if t >= 0), finding.t_ps]
+    times = [*(t for t in finding.times_ps if t >= 0), finding.t_ps]
     first, last = min(times), max(times)
     bars = sorted(
         (bar for lane in lanes if lane.group not in ("Waits", "Log") for bar in lane.bars),

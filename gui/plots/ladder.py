@@ -57,12 +57,7 @@ def ladder_drawing(
     ]
     times = [t for row in mine for t in (row["t_ps"], row["t_end_ps"])]
     if not mine:
-        dated = [
-            row.t_ps
-            for e in finding.evidence
-            for row in e.rows
-            if row.table == "words" and row.t_ps is not None
-        ]
+        dated = [row.t_ps for row in finding.rows if row.table == "words" and row.t_ps is not None]
         times = [t for t in dated if finding.t_ps is None or abs(t - finding.t_ps) < _MOST_PS]
     if finding.t_ps is not None:
         times.append(finding.t_ps)
@@ -103,7 +98,7 @@ def card_ladder_drawing(
     lanes = [
         replace(lane_of(track), name=card.source(card.streams[tap].tap)) for _, tap, track in ways
     ]
-    times = [row.t_ps for e in finding.evidence for row in e.rows if row.t_ps is not None]
+    times = finding.times_ps
     times += [finding.t_ps] if finding.t_ps is not None else []
     times = [t for t in times if finding.t_ps is None or abs(t - finding.t_ps) < _MOST_PS]
     if not times or not any(lane.bars for lane in lanes):
@@ -143,8 +138,7 @@ def evidence_lane(finding: Finding) -> Lane:
     """Return a lane with a tick for each record that a finding rests on."""
     ticks = [
         Tick(row.t_ps, "error", f"{row.source}: {row.label}")
-        for evidence in finding.evidence
-        for row in evidence.rows
+        for row in finding.rows
         if row.t_ps is not None
     ]
     return Lane("", "it rests on", "records that the finding rests on", ticks=ticks)

@@ -139,12 +139,7 @@ class _Proof:
             pairs = list(zip(waits["t_ps"].tolist(), waits["t_end_ps"].tolist(), strict=True))
             span = books_span(self._books, finding, pairs)
         if span is None and finding.t_ps is not None:
-            dated = [
-                row.t_ps
-                for evidence in finding.evidence
-                for row in evidence.rows
-                if row.t_ps is not None and abs(row.t_ps - finding.t_ps) < _MOST_PS
-            ]
+            dated = [t for t in finding.times_ps if abs(t - finding.t_ps) < _MOST_PS]
             span = framed(min([*dated, finding.t_ps]), max([*dated, finding.t_ps]))
         self._span = span
 

@@ -26,12 +26,7 @@ def packets_around(card: CardView, finding: Finding | None) -> Html:
     """Return the packets before and after those that a finding's evidence names, at each tap of its path."""
     if finding is None:
         return Html("")
-    rows = [
-        row
-        for e in finding.evidence
-        for row in e.rows
-        if row.table == "words" and row.row is not None
-    ]
+    rows = [row for row in finding.rows if row.table == "words" and row.row is not None]
     if not rows:
         return Html("")
     body: list[tuple[str, ...]] = []

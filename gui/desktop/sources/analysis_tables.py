@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
 
 import pandas as pd
 
@@ -75,38 +74,17 @@ def result_tables(result: AnalysisResult) -> Iterator[Table]:
 
 def figures_table(result: AnalysisResult) -> pd.DataFrame:
     """Return the figures of a result, one a row; a value that the capture lacks is empty."""
-    return pd.DataFrame(
-        {
-            "name": [figure.name for figure in result.figures],
-            "label": [figure.label for figure in result.figures],
-            "amount": pd.Series([figure.value for figure in result.figures], dtype=object),
-            "unit": [figure.unit for figure in result.figures],
-            "plus_minus": pd.Series(
-                [figure.uncertainty for figure in result.figures], dtype=object
-            ),
-            "note": [figure.note for figure in result.figures],
-        }
-    )
+    columns = ("name", "label", "amount", "unit", "plus_minus", "note")
+    rows = [(f.name, f.label, f.value, f.unit, f.uncertainty, f.note) for f in result.figures]
+    return pd.DataFrame(rows, columns=columns, dtype=object)
 
 
 def _findings(result: AnalysisResult) -> pd.DataFrame:
-    found = result.findings
-    columns: dict[str, list[Any]] = {
-        "t_ps": [one.t_ps for one in found],
-        "kind": [one.diagnosis for one in found],
-        "device": [one.device for one in found],
-        "tap": [one.tap for one in found],
-        "flow": [one.flow for one in found],
-        "packet": [one.packet for one in found],
-        "word": [one.word for one in found],
-        "text": [one.text for one in found],
-    }
     numbers = ("t_ps", "flow", "packet", "word")
-    return pd.DataFrame(
-        {
-            name: pd.array(values, dtype="Int64")
-            if name in numbers
-            else pd.Series(values, dtype=object)
-            for name, values in columns.items()
-        }
-    )
+    rows = [
+        (f.t_ps, f.diagnosis, f.device, f.tap, f.flow, f.packet, f.word, f.text)
+        for f in result.findings
+    ]
+    columns = ("t_ps", "kind", "device", "tap", "flow", "packet", "word", "text")
+    frame = pd.DataFrame(rows, columns=columns, dtype=object)
+    return frame.astype(dict.fromkeys(numbers, "Int64"))
