@@ -124,6 +124,10 @@ class Crossbar:
         self.faults = Hooks()
         self.ways = [(card, port) for card in range(CARDS) for port in range(self.switch.ports)]
         self._longest = profile.fifo_message_words + FRAME_WORDS
+        # A word through links of nobody: what is compiled for it is, before cards run whose hosts wait for an answer.
+        spare = self._new().live
+        spare.come(self.ways[0], 1, 0)
+        spare.run(_PS_PER_S)
         self.links = self._new()
 
     def bring_up(self, faults: Hooks) -> Sequence[Port]:

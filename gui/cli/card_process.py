@@ -16,7 +16,7 @@ from typing import IO, NoReturn, cast
 
 from freezeframe.capture.errors import InputError, TargetError
 
-_START_S = 60.0  # the first start after an installation compiles kernels
+_START_S = 180.0  # the first start after an installation compiles kernels
 
 
 @contextmanager

@@ -6,7 +6,7 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-_NOTICE = "compiling decoders for this machine, once; this takes up to a minute"
+_NOTICE = "compiling for this machine, once; this takes up to a minute"
 
 
 @contextmanager

@@ -7,11 +7,13 @@ import os
 import sys
 import threading
 from collections.abc import Callable
+from contextlib import nullcontext
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
+from freezeframe.gui.cli.compiling import compile_notice
 from freezeframe.gui.cli.completing import faults
 from freezeframe.gui.cli.options import option
 from freezeframe.gui.text import printable
@@ -198,23 +200,24 @@ def run(
         print(printable(words), flush=True)
 
     pace = DEFAULT_SPEED if speed is None else speed or None
-    emulate(
-        listen,
-        profile,
-        faults,
-        seed,
-        truth,
-        ready,
-        speed=pace,
-        load=load,
-        workload=workload,
-        apart=apart,
-        host_traces=_host_traces(host_trace or []),
-        through=through,
-        monitor=monitor,
-        stop=stop,
-        remark=lambda text: print(printable(f"note: {text}"), file=sys.stderr, flush=True),
-    )
+    with compile_notice() if through else nullcontext():  # a cable is not compiled
+        emulate(
+            listen,
+            profile,
+            faults,
+            seed,
+            truth,
+            ready,
+            speed=pace,
+            load=load,
+            workload=workload,
+            apart=apart,
+            host_traces=_host_traces(host_trace or []),
+            through=through,
+            monitor=monitor,
+            stop=stop,
+            remark=lambda text: print(printable(f"note: {text}"), file=sys.stderr, flush=True),
+        )
 
 
 def _host_traces(wanted: list[str]) -> dict[str, Path]:

@@ -41,7 +41,7 @@ def ready_line(process: subprocess.Popen[str]) -> str:
     out = cast("IO[str]", process.stdout)
     with selectors.DefaultSelector() as selector:
         selector.register(out, selectors.EVENT_READ)
-        assert selector.select(60), "the emulator printed nothing for 60 s"
+        assert selector.select(180), "the emulator printed nothing for 180 s"
     return out.readline()
 
 
