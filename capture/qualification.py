@@ -18,12 +18,12 @@ from typing import Any, TypeVar, get_args, get_type_hints
 
 from freezeframe.capture.crystal import Crystal
 from freezeframe.capture.custody.ledger import KEPT, Ledger, state_home
+from freezeframe.capture.custody.recordings import recordings_in
 from freezeframe.capture.errors import CaptureFormatError, CaptureVersionError, InputError
 from freezeframe.capture.folder import CaptureFolder, DeviceCapture
 from freezeframe.capture.folder.history import Act
 from freezeframe.capture.folder.manifest import canonical_json, manifest_digest, sha256
 from freezeframe.capture.output_place import refuse_dash
-from freezeframe.capture.recorder.pull import recordings_in
 
 FORMAT, VERSION = "freezeframe-qualification", (1, 0)
 HOST = "host"

@@ -11,7 +11,7 @@ from functools import cached_property
 from freezeframe.analyzers.bringup.crystals import pause
 from freezeframe.analyzers.bringup.failure import Failure
 from freezeframe.analyzers.bringup.recording import frozen_and_pulled, wait_for_words
-from freezeframe.analyzers.card.claims import LAW_BROKEN, RECORDER_SUSPECT
+from freezeframe.analyzers.card.names import LAW_BROKEN, RECORDER_SUSPECT
 from freezeframe.analyzers.explain import Explanation, explain
 from freezeframe.analyzers.facts import Facts
 from freezeframe.analyzers.view import CaptureView

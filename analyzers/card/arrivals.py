@@ -7,19 +7,18 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 import numpy.typing as npt
 
-from freezeframe.analyzers.card.claims import (
+from freezeframe.analyzers.card.claims import Claim, said_of
+from freezeframe.analyzers.card.fit import holes, judged
+from freezeframe.analyzers.card.names import (
     BAD_ON_ARRIVAL,
+    BITS_ALTERED,
     GAP,
     GIANT,
     NO_FIT,
     NONE_KNOWN,
     RECORDER_SUSPECT,
     RUNT,
-    Claim,
-    said_of,
 )
-from freezeframe.analyzers.card.differences import BITS_ALTERED
-from freezeframe.analyzers.card.fit import holes, judged
 from freezeframe.analyzers.card.places import Places
 from freezeframe.analyzers.card.stretch import StretchView
 from freezeframe.analyzers.contract import Row, Says, Witness

@@ -10,17 +10,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from freezeframe.analyzers.card.differences import BYTES_ROTATED
+from freezeframe.analyzers.card.names import BYTES_ROTATED
 from freezeframe.analyzers.contract import UNDETERMINED, Evidence, Finding, Says, Witness
 from freezeframe.decoders.tap.checked import Wrong
 
 NOT_COUNTED = "Confidence: not counted yet."
-
-DROPPED, REORDERED = "packet-dropped", "packets-reordered"
-BAD_ON_ARRIVAL, RUNT, GIANT = "bad-on-arrival", "runt", "giant"
-STALLED, GAP = "stalled", "gap-in-packet"
-NO_FIT, NONE_KNOWN = "description-does-not-fit", "none-of-the-known"
-LAW_BROKEN, RECORDER_SUSPECT = "law-broken", "recorder-suspect"
 
 FEW = 4  # packets from which on a format is judged
 

@@ -11,11 +11,16 @@ from dataclasses import dataclass, replace
 import numpy as np
 import numpy.typing as npt
 
-Bytes = npt.NDArray[np.uint8]
+from freezeframe.analyzers.card.names import (
+    BEAT_DUPLICATED,
+    BEAT_OMITTED,
+    BITS_ALTERED,
+    BYTES_ROTATED,
+    PACKET_CUT,
+    PACKETS_JOINED,
+)
 
-BEAT_OMITTED, BEAT_DUPLICATED = "beat-omitted", "beat-duplicated"
-BITS_ALTERED, BYTES_ROTATED = "bits-altered", "bytes-rotated"
-PACKET_CUT, PACKETS_JOINED = "packet-cut", "packets-joined"
+Bytes = npt.NDArray[np.uint8]
 
 _CERTAIN_B = 4  # bytes that moved together: fewer may have been altered so by chance
 _KIN_B = 16  # so many equal bytes at least, and half of all, or two packets are not one

@@ -16,12 +16,13 @@ from freezeframe.analyzers.card.arrivals import (
     gaps_inside,
     holes_inside,
 )
-from freezeframe.analyzers.card.claims import BAD_ON_ARRIVAL, LAW_BROKEN, Claim, findings_of
+from freezeframe.analyzers.card.claims import Claim, findings_of
 from freezeframe.analyzers.card.fired import FiredPart, fired_parts
 from freezeframe.analyzers.card.fit import judged, later_tap_does_not_fit
 from freezeframe.analyzers.card.laws import LawVerdict
 from freezeframe.analyzers.card.load import livelocked, load_not_asked, load_seen
 from freezeframe.analyzers.card.logged import histogram_lines, logged_lines
+from freezeframe.analyzers.card.names import BAD_ON_ARRIVAL, LAW_BROKEN
 from freezeframe.analyzers.card.seen import (
     confronted,
     unexplained_causes,

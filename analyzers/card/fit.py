@@ -9,14 +9,8 @@ from zlib import crc32
 import numpy as np
 import numpy.typing as npt
 
-from freezeframe.analyzers.card.claims import (
-    BAD_ON_ARRIVAL,
-    FEW,
-    NO_FIT,
-    Claim,
-    said_of,
-)
-from freezeframe.analyzers.card.differences import BITS_ALTERED, BYTES_ROTATED
+from freezeframe.analyzers.card.claims import FEW, Claim, said_of
+from freezeframe.analyzers.card.names import BAD_ON_ARRIVAL, BITS_ALTERED, BYTES_ROTATED, NO_FIT
 from freezeframe.analyzers.card.places import Places
 from freezeframe.analyzers.card.stretch import StretchView
 from freezeframe.analyzers.contract import Says, Witness

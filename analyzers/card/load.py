@@ -16,7 +16,8 @@ from itertools import pairwise
 from math import sqrt
 from typing import NamedTuple
 
-from freezeframe.analyzers.card.claims import NONE_KNOWN, Claim
+from freezeframe.analyzers.card.claims import Claim
+from freezeframe.analyzers.card.names import NONE_KNOWN
 from freezeframe.analyzers.card.state_order import log_row
 from freezeframe.analyzers.card.view import CardView
 from freezeframe.analyzers.contract import Row, Says, Witness

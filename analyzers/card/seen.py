@@ -6,13 +6,9 @@ from collections.abc import Iterator
 from dataclasses import replace
 from functools import lru_cache
 
-from freezeframe.analyzers.card.claims import (
-    NONE_KNOWN,
-    RECORDER_SUSPECT,
-    REORDERED,
-    Claim,
-)
+from freezeframe.analyzers.card.claims import Claim
 from freezeframe.analyzers.card.fit import judged
+from freezeframe.analyzers.card.names import NONE_KNOWN, RECORDER_SUSPECT, REORDERED
 from freezeframe.analyzers.card.stretch import StretchView
 from freezeframe.analyzers.card.view import CardView
 from freezeframe.analyzers.contract import Says, Witness

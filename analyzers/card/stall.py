@@ -7,7 +7,8 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from freezeframe.analyzers.card.claims import DROPPED, STALLED, Claim
+from freezeframe.analyzers.card.claims import Claim
+from freezeframe.analyzers.card.names import DROPPED, STALLED
 from freezeframe.analyzers.card.stretch import StretchView
 from freezeframe.analyzers.contract import Says, Witness
 from freezeframe.capture.time_text import format_ps

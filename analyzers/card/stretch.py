@@ -10,14 +10,14 @@ from zlib import crc32
 
 import numpy as np
 
-from freezeframe.analyzers.card.claims import DROPPED, NONE_KNOWN, REORDERED, Claim
-from freezeframe.analyzers.card.differences import (
+from freezeframe.analyzers.card.claims import Claim
+from freezeframe.analyzers.card.differences import Difference, differences, joined, split
+from freezeframe.analyzers.card.names import (
     BITS_ALTERED,
     BYTES_ROTATED,
-    Difference,
-    differences,
-    joined,
-    split,
+    DROPPED,
+    NONE_KNOWN,
+    REORDERED,
 )
 from freezeframe.analyzers.card.pairing import Key, Pairing, Region, pair_packets, single_pairs
 from freezeframe.analyzers.card.places import Places

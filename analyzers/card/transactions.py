@@ -16,7 +16,8 @@ import pandas as pd
 
 from freezeframe.analyzers.analysis import AnalysisResult, Figure
 from freezeframe.analyzers.card.beside import Beside
-from freezeframe.analyzers.card.claims import DROPPED, Claim, findings_of
+from freezeframe.analyzers.card.claims import Claim, findings_of
+from freezeframe.analyzers.card.names import DROPPED, REFUSED, UNEXPECTED
 from freezeframe.analyzers.card.state_order import log_row, state_order
 from freezeframe.analyzers.card.view import CardView
 from freezeframe.analyzers.contract import Row, Says, Witness
@@ -29,7 +30,6 @@ from freezeframe.decoders.tap.event_log import EventLog, decode_log
 
 CONFUSED, MISSING, NOT_TAKEN = "answer-confused", "answer-missing", "answer-not-taken"
 NO_ROOM = "receiver-without-room"
-UNEXPECTED, REFUSED = "answer-unexpected", "access-refused"
 TAKEN_TWICE, RETURNED_TWICE, RETURNED_EARLY = (
     "id-taken-twice",
     "id-returned-twice",

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from freezeframe.analyzers.card.transactions import REFUSED
+from freezeframe.analyzers.card.names import REFUSED
 from freezeframe.analyzers.contract import Evidence, Finding, Ground, Row
 from freezeframe.analyzers.facts import Facts
 from freezeframe.analyzers.streams import Packet

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
-from freezeframe.analyzers.card.claims import NONE_KNOWN
+from freezeframe.analyzers.card.names import NONE_KNOWN
 from freezeframe.analyzers.contract import UNDETERMINED, Evidence, Finding, Ground
 from freezeframe.analyzers.credits.ledger import described_flows
 from freezeframe.analyzers.diagnosis.clock_drift import drifts

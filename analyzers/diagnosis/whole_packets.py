@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from freezeframe.analyzers.card.claims import DROPPED, REORDERED
+from freezeframe.analyzers.card.names import DROPPED, REORDERED
 from freezeframe.analyzers.contract import UNDETERMINED, Evidence, Finding, Ground, Row
 from freezeframe.analyzers.evidence import cause_evidence
 from freezeframe.analyzers.facts import LINK, Facts, doubt_ps, flight_ps

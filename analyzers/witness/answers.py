@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from itertools import islice
 
-from freezeframe.analyzers.card.claims import LAW_BROKEN, NONE_KNOWN, RECORDER_SUSPECT
+from freezeframe.analyzers.card.names import LAW_BROKEN, NONE_KNOWN, RECORDER_SUSPECT
 from freezeframe.analyzers.conservation.analysis_code import Checked
 from freezeframe.analyzers.contract import UNDETERMINED, Evidence, Finding, Ground, Says, Witness
 from freezeframe.analyzers.evidence import amount

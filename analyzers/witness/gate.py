@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from freezeframe.analyzers.card.claims import RECORDER_SUSPECT
+from freezeframe.analyzers.card.names import RECORDER_SUSPECT
 from freezeframe.analyzers.contract import UNDETERMINED, Finding, Ground, Says, Witness
 from freezeframe.analyzers.witness.bound import bind
 from freezeframe.analyzers.witness.case import Case

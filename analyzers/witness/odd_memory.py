@@ -13,8 +13,7 @@ from itertools import combinations
 
 import numpy as np
 
-from freezeframe.analyzers.card.claims import RECORDER_SUSPECT
-from freezeframe.analyzers.card.differences import BITS_ALTERED
+from freezeframe.analyzers.card.names import BITS_ALTERED, RECORDER_SUSPECT
 from freezeframe.analyzers.contract import UNDETERMINED, Evidence, Finding, Ground, Says, Witness
 from freezeframe.analyzers.evidence import amount
 from freezeframe.analyzers.facts import Facts

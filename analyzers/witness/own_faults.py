@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from freezeframe.analyzers.card.claims import NONE_KNOWN
+from freezeframe.analyzers.card.names import NONE_KNOWN
 from freezeframe.analyzers.contract import Finding, Says
 from freezeframe.analyzers.diagnosis.needs import known_need, lacking
 from freezeframe.analyzers.facts import Facts

@@ -13,8 +13,7 @@ from itertools import islice
 
 import numpy as np
 
-from freezeframe.analyzers.card.claims import RECORDER_SUSPECT
-from freezeframe.analyzers.card.differences import BITS_ALTERED
+from freezeframe.analyzers.card.names import BITS_ALTERED, RECORDER_SUSPECT
 from freezeframe.analyzers.contract import UNDETERMINED, Evidence, Finding, Ground, Says, Witness
 from freezeframe.analyzers.crc.lone_payload import find_flips
 from freezeframe.analyzers.evidence import verdict_text, word_label

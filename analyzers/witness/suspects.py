@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from itertools import chain
 
-from freezeframe.analyzers.card.claims import RECORDER_SUSPECT
+from freezeframe.analyzers.card.names import RECORDER_SUSPECT
 from freezeframe.analyzers.contract import Evidence, Finding, Ground, Row, Says, Witness
 from freezeframe.analyzers.view import CaptureView
 from freezeframe.analyzers.witness import recorder

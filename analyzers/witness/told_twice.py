@@ -13,7 +13,7 @@ from itertools import pairwise
 
 import numpy as np
 
-from freezeframe.analyzers.card.claims import RECORDER_SUSPECT
+from freezeframe.analyzers.card.names import RECORDER_SUSPECT
 from freezeframe.analyzers.contract import Evidence, Finding, Ground, Says, Witness
 from freezeframe.analyzers.evidence import amount
 from freezeframe.analyzers.streams import EventLog, Packet, Stream

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from freezeframe.analyzers.card.claims import NONE_KNOWN
+from freezeframe.analyzers.card.names import NONE_KNOWN
 from freezeframe.analyzers.contract import Evidence, Finding, Ground
 from freezeframe.analyzers.evidence import cause_evidence
 from freezeframe.analyzers.witness.case import Case

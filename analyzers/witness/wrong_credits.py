@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from itertools import accumulate
 
-from freezeframe.analyzers.card.claims import NONE_KNOWN
+from freezeframe.analyzers.card.names import NONE_KNOWN
 from freezeframe.analyzers.contract import Evidence, Finding, Ground
 from freezeframe.analyzers.credits.ledger import CreditTimes, FlowAccount
 from freezeframe.analyzers.facts import credit_delays, doubt_ps, in_the_way_ps, packets_ps

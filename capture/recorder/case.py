@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from freezeframe.capture.custody.ledger import Ledger, RecordingKey
+from freezeframe.capture.custody.recordings import generations_of, recordings_in
 from freezeframe.capture.errors import FreezeframeError, InputError
 from freezeframe.capture.folder import CaptureWriter, DeviceCapture, HostTrace
 from freezeframe.capture.folder.history import history_of
@@ -28,8 +29,6 @@ from freezeframe.capture.recorder.pull import (
     armed_of,
     cards_of,
     gather,
-    generations_of,
-    recordings_in,
     report_of,
     write_cards,
 )

@@ -20,6 +20,7 @@ import numpy as np
 
 from freezeframe.capture.card.device import CardDevice, open_any
 from freezeframe.capture.custody.ledger import Ledger, RecordingKey, note_kept
+from freezeframe.capture.custody.recordings import generations_of, recordings_in
 from freezeframe.capture.folder import (
     CaptureFolder,
     CaptureWriter,
@@ -145,18 +146,6 @@ def pull(
     return report_of(writer.commit(), [tally], [devices], book)
 
 
-def generations_of(
-    devices: Sequence[DeviceCapture] | Sequence[CardCapture],
-) -> dict[str, int | None]:
-    """Return the generation of the recording of each device; None where it was not read."""
-    return {
-        device.name: device.registers.value(
-            "id.generation" if isinstance(device, CardCapture) else "ctl.generation"
-        )
-        for device in devices
-    }
-
-
 def cards_of(devices: Sequence[DeviceCapture] | Sequence[CardCapture]) -> list[CardCapture]:
     """Return those devices that are described by a card file: all of a target, or none."""
     return [device for device in devices if isinstance(device, CardCapture)]
@@ -198,28 +187,6 @@ def armed_of(
         generations |= generations_of(devices)
     kept = {key: last.get(key) for key in ("what", "when", "who", "where", "by", "clock")}
     return {**kept, "generation": generations}
-
-
-def recordings_in(devices: Sequence[DeviceCapture] | Sequence[CardCapture]) -> list[RecordingKey]:
-    """Return what identifies the recording of each device; one whose registers were not read has generation -1."""
-    found = []
-    each: list[DeviceCapture | CardCapture] = [*devices]
-    for device, generation in zip(each, generations_of(devices).values(), strict=True):
-        cycle = (
-            device.recording().cause_cycle
-            if isinstance(device, CardCapture)
-            else _cause_cycle(device)
-        )
-        number = -1 if generation is None else generation
-        found.append(RecordingKey(device.identity.boot_nonce, number, cycle))
-    return found
-
-
-def _cause_cycle(device: DeviceCapture) -> int | None:
-    low, high = (device.registers.value(f"ctl.cause_cycle_{half}") for half in ("lo", "hi"))
-    if not device.registers.value("ctl.causes") or low is None or high is None:
-        return None
-    return high << 32 | low
 
 
 def gather(

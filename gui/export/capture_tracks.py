@@ -21,11 +21,10 @@ from freezeframe.decoders.run import Decoded
 from freezeframe.decoders.trace.decode import Trace
 from freezeframe.decoders.trace.schema import TABLES
 from freezeframe.gui.text import folder_title
-from freezeframe.gui.tracks.analysis import result_tracks
+from freezeframe.gui.tracks.analysis import analysis_tracks, result_tracks
 from freezeframe.gui.tracks.card import card_frames, card_tracks
 from freezeframe.gui.tracks.recording import (
     Made,
-    analysis_tracks,
     finding_track,
     recording_tracks,
 )

@@ -11,9 +11,12 @@ import pandas as pd
 
 from freezeframe.analyzers.analysis import AnalysisResult, Series
 from freezeframe.analyzers.coverage import of_intervals, of_series
+from freezeframe.analyzers.pressure.analysis import PRESSURE
 from freezeframe.decoders.trace.coverage import Coverage
+from freezeframe.decoders.trace.decode import Trace
 from freezeframe.gui.palette import CLASSES
 from freezeframe.gui.tracks.lanes import split_lanes
+from freezeframe.gui.tracks.recording import Made, wait_tracks
 from freezeframe.gui.tracks.slices import classes_by_appearance, slices_of_rows
 from freezeframe.gui.tracks.topics import WAITS, role_of_all
 from freezeframe.gui.tracks.tracks import IntervalTrack, SeriesTrack, SliceTrack, Track
@@ -35,6 +38,24 @@ def result_tracks(
         if track is not None:
             for lane in split_lanes(track):
                 yield lane, f"{result.name}: {title}"
+
+
+def analysis_tracks(
+    key: str, name: str, trace: Trace | None, result: AnalysisResult
+) -> Iterator[Made]:
+    """Yield the tracks of what a named analysis found in a recording.
+
+    Of waits for credit they are those of the recording once more, each with what it was for: they take their place.
+    """
+    if trace is None or result.name != PRESSURE.id:
+        yield from result_tracks(key, name, result)
+        return
+    told = {
+        (one.name.partition("->")[0], t_ps, flow): text
+        for one in result.intervals
+        for t_ps, flow, text in zip(one.t_ps.tolist(), one.flow.tolist(), one.text, strict=True)
+    }
+    yield from wait_tracks(key, name, trace, told)
 
 
 def intervals_tracks(

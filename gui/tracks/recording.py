@@ -9,16 +9,13 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from freezeframe.analyzers.analysis import AnalysisResult
 from freezeframe.analyzers.contract import Finding
-from freezeframe.analyzers.pressure.analysis import PRESSURE
 from freezeframe.capture.folder import CaptureFolder
 from freezeframe.capture.registers.layouts import DOMAIN_NAMES, MACHINE_STATE_NAMES, Domain, Kind
 from freezeframe.decoders.trace.coverage import EVER_PS, Hole
 from freezeframe.decoders.trace.decode import Trace
 from freezeframe.decoders.trace.schema import ERROR
 from freezeframe.decoders.trace.views import event_texts
-from freezeframe.gui.tracks.analysis import result_tracks
 from freezeframe.gui.tracks.lanes import split_lanes
 from freezeframe.gui.tracks.slices import (
     MOST_CLASSES,
@@ -256,24 +253,6 @@ def state_tracks(key: str, name: str, trace: Trace) -> Iterator[Made]:
                 ),
                 "events",
             )
-
-
-def analysis_tracks(
-    key: str, name: str, trace: Trace | None, result: AnalysisResult
-) -> Iterator[Made]:
-    """Yield the tracks of what a named analysis found in a recording.
-
-    Of waits for credit they are those of the recording once more, each with what it was for: they take their place.
-    """
-    if trace is None or result.name != PRESSURE.id:
-        yield from result_tracks(key, name, result)
-        return
-    told = {
-        (one.name.partition("->")[0], t_ps, flow): text
-        for one in result.intervals
-        for t_ps, flow, text in zip(one.t_ps.tolist(), one.flow.tolist(), one.text, strict=True)
-    }
-    yield from wait_tracks(key, name, trace, told)
 
 
 def wait_tracks(

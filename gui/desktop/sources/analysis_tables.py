@@ -13,8 +13,7 @@ from freezeframe.analyzers.view import CaptureView
 from freezeframe.capture.errors import FreezeframeError
 from freezeframe.gui.desktop.progress import Progress
 from freezeframe.gui.desktop.sources.opened import Part, Table
-from freezeframe.gui.tracks.analysis import intervals_key
-from freezeframe.gui.tracks.recording import analysis_tracks
+from freezeframe.gui.tracks.analysis import analysis_tracks, intervals_key
 
 
 def analysis_parts(

@@ -33,8 +33,9 @@ from freezeframe.gui.export.protobuf import (
     uint_field,
 )
 from freezeframe.gui.export.run import export_file
+from freezeframe.gui.tracks.analysis import analysis_tracks
 from freezeframe.gui.tracks.card import card_frames, card_tracks
-from freezeframe.gui.tracks.recording import analysis_tracks, recording_tracks
+from freezeframe.gui.tracks.recording import recording_tracks
 from freezeframe.gui.tracks.tracks import IntervalTrack, SeriesTrack, SliceTrack
 from tests.gui.desktop.captures import emulated
 from tests.gui.export.material import golden_recording, recording, samples, small
