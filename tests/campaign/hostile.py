@@ -20,9 +20,15 @@ from pathlib import Path
 import numba
 import pyarrow.csv
 
+import freezeframe.capture.files.fst
 import freezeframe.capture.files.vcd
 import freezeframe.capture.packets.scan_kernels
+import freezeframe.decoders.net.packets
 import freezeframe.decoders.serial.uart_kernels
+import freezeframe.gui.cli.work.decode
+import freezeframe.gui.cli.work.explain
+import freezeframe.gui.cli.work.propose
+import freezeframe.gui.cli.work.recording
 from freezeframe.gui.cli.main import main as program
 from tests.campaign.hostile_files import CASES
 from tests.campaign.hostile_makers import Case

@@ -30,9 +30,9 @@ FIXED = {
 
 BUILDS: dict[str, dict[str, object]] = {
     "everything": {"WITH_CRC": 1},
-    "lean": {"WITH_CRC": 0, "WITH_KINDS": 0, "WITH_CROSS": 0, "WITH_ERROR_ADDR": 0, "NONCE_W": 12, "POST_W": 8},
-    "tables": {
-        "WITH_KINDS": 0, "WITH_CROSS": 0, "WITH_ERROR_ADDR": 0, "NONCE_W": 8, "POST_W": 8, "TRIGGER_SRL": 1,
+    "lean": {
+        "WITH_CRC": 0, "WITH_KINDS": 0, "WITH_CROSS": 0, "WITH_ERROR_ADDR": 0, "NONCE_W": 8, "POST_W": 8,
+        "TRIGGER_SRL": 1,
     },
 }  # fmt: skip
 
