@@ -141,26 +141,25 @@ def test_flows_that_began_again_after_their_tap_are_not_miscounted(
 # -- interrupts ------------------------------------------------------------------------------------
 
 
-def interrupted(*events: tuple[int, str, str, int]) -> Pair:
-    """Return a pair with ``(bus cycle, kind, code, value)`` in B's log; a notification is of flow 3."""
+def interrupted(log: str) -> Pair:
+    """Return a pair with events in B's log, written as ``bus cycle, code, value``; a notification is of flow 3."""
     pair = Pair(causes=HOST)
     pair.traffic(4)
-    for cycle, kind, code, value in events:
-        source = HOST_SOURCE if kind == "IRQ" else RX_DMA
-        pair.event("B", T0 + cycle * BUS_PS, kind, code, value, 3 if kind == "NOTE" else 0, source)
+    for event in log.split(", "):
+        cycle, code, value = event.split()
+        kind, source, flow = EVENTS.get(code, ("IRQ", HOST_SOURCE, 0))
+        pair.event("B", T0 + int(cycle) * BUS_PS, kind, code, int(value), flow, source)
     return pair
+
+
+EVENTS = {"remote": ("NOTE", RX_DMA, 3), "tx_dma": ("STATE", RX_DMA, 0)}
+HANDLED = "100 remote 7, 100 raised 1, 140 masked 1"
+WAITS = f"{HANDLED}, 398 remote 8, 400 enabled 1"
 
 
 def test_interrupts_on_top_of_one_that_was_not_masked_are_a_storm(explained: Explain) -> None:
     pair = interrupted(
-        (0, "IRQ", "enabled", 0),
-        (100, "NOTE", "remote", 7),
-        (100, "IRQ", "raised", 1),
-        (150, "NOTE", "remote", 8),
-        (150, "IRQ", "raised", 2),
-        (200, "NOTE", "remote", 9),
-        (200, "IRQ", "raised", 3),
-        (400, "IRQ", "enabled", 0),
+        "0 enabled 0, 100 remote 7, 100 raised 1, 150 remote 8, 150 raised 2, 200 remote 9, 200 raised 3, 400 enabled 0"
     )
     for ends in ("AB", "B"):
         finding = only(explained(pair, ends).findings)
@@ -171,31 +170,14 @@ def test_interrupts_on_top_of_one_that_was_not_masked_are_a_storm(explained: Exp
 def test_completions_that_wait_while_the_line_is_masked_are_a_handler_at_work(
     explained: Explain,
 ) -> None:
-    pair = interrupted(
-        (0, "IRQ", "enabled", 0),
-        (100, "NOTE", "remote", 7),
-        (100, "IRQ", "raised", 1),
-        (140, "IRQ", "masked", 1),
-        (150, "NOTE", "remote", 8),
-        (200, "NOTE", "remote", 9),
-        (400, "IRQ", "enabled", 0),
-    )
+    pair = interrupted(f"0 enabled 0, {HANDLED}, 150 remote 8, 200 remote 9, 400 enabled 0")
     assert explained(pair).findings == []
 
 
 def test_a_completion_that_waits_with_the_line_enabled_lost_its_interrupt(
     explained: Explain,
 ) -> None:
-    pair = interrupted(
-        (0, "IRQ", "enabled", 0),
-        (100, "NOTE", "remote", 7),
-        (100, "IRQ", "raised", 1),
-        (140, "IRQ", "masked", 1),
-        (398, "NOTE", "remote", 8),
-        (400, "IRQ", "enabled", 1),
-        (900, "NOTE", "remote", 9),
-        (900, "IRQ", "raised", 2),
-    )
+    pair = interrupted(f"0 enabled 0, {WAITS}, 900 remote 9, 900 raised 2")
     for ends in ("AB", "B"):
         finding = only(explained(pair, ends).findings)
         assert said(finding) == ("interrupt-lost", "B", None, "A->B", 3, 8, None)
@@ -205,13 +187,7 @@ def test_a_completion_that_waits_with_the_line_enabled_lost_its_interrupt(
 @pytest.mark.parametrize("value", [1, 1 << 19])
 def test_completions_that_never_came_cannot_have_waited(explained: Explain, value: int) -> None:
     """Nothing was written between the handler's beginning and its enabling of the line: a bit of the log is wrong."""
-    pair = interrupted(
-        (100, "NOTE", "remote", 7),
-        (100, "IRQ", "raised", 1),
-        (140, "IRQ", "masked", 1),
-        (400, "IRQ", "enabled", value),
-        (900, "STATE", "tx_dma", 1),
-    )
+    pair = interrupted(f"{HANDLED}, 400 enabled {value}, 900 tx_dma 1")
     assert explained(pair).findings == []
 
 
@@ -221,14 +197,7 @@ def test_completions_that_never_came_cannot_have_waited(explained: Explain, valu
 def test_a_lost_interrupt_that_none_followed_is_sure_where_the_line_at_the_freeze_says_so(
     explained: Explain, mask: int, waiting: int, ground: str
 ) -> None:
-    pair = interrupted(
-        (100, "NOTE", "remote", 7),
-        (100, "IRQ", "raised", 1),
-        (140, "IRQ", "masked", 1),
-        (398, "NOTE", "remote", 8),
-        (400, "IRQ", "enabled", 1),
-        (900, "STATE", "tx_dma", 1),
-    )
+    pair = interrupted(f"{WAITS}, 900 tx_dma 1")
     pair.set("B", "frozen.interrupt_mask", value=mask)
     pair.set("B", "frozen.completions_waiting", value=waiting)
     finding = only(explained(pair).findings)
@@ -239,29 +208,14 @@ def test_a_lost_interrupt_that_none_followed_is_sure_where_the_line_at_the_freez
 def test_a_line_masked_at_the_freeze_contradicts_a_lost_interrupt_unless_more_came_after_the_log(
     explained: Explain, waiting: int, name: str
 ) -> None:
-    pair = interrupted(
-        (0, "IRQ", "enabled", 0),
-        (100, "NOTE", "remote", 7),
-        (100, "IRQ", "raised", 1),
-        (140, "IRQ", "masked", 1),
-        (398, "NOTE", "remote", 8),
-        (400, "IRQ", "enabled", 1),
-        (900, "STATE", "tx_dma", 1),
-    )
+    pair = interrupted(f"0 enabled 0, {WAITS}, 900 tx_dma 1")
     pair.set("B", "frozen.interrupt_mask", value=1)
     pair.set("B", "frozen.completions_waiting", value=waiting)
     assert only(explained(pair).findings).diagnosis == name
 
 
 def test_a_line_that_is_raised_as_it_is_enabled_lost_nothing(explained: Explain) -> None:
-    pair = interrupted(
-        (100, "NOTE", "remote", 7),
-        (100, "IRQ", "raised", 1),
-        (140, "IRQ", "masked", 1),
-        (398, "NOTE", "remote", 8),
-        (400, "IRQ", "enabled", 1),
-        (400, "IRQ", "raised", 1),
-    )
+    pair = interrupted(f"{WAITS}, 400 raised 1")
     assert explained(pair).findings == []
 
 
