@@ -67,16 +67,6 @@ class StepTrigger:
         """The taps that a term names, each once."""
         return tuple(dict.fromkeys(term.tap for term in self.terms))
 
-    def step_text(self, number: int) -> str:
-        """Return a step as the command line takes it: ``a and not b,count=3,within=500``."""
-        step = self.steps[number]
-        parts = [when_text(step.when, len(self.terms))]
-        if step.count > 1:
-            parts.append(f"count={step.count}")
-        if step.mode is not Mode.ANY:
-            parts.append(f"{step.mode.text}={self.timer_cycles}")
-        return ",".join(parts)
-
     def possible(self) -> Iterable[tuple[str, int]]:
         """Give each tap with each combination of terms that a word there can be the same as."""
         for tap in self.taps:

@@ -91,20 +91,6 @@ def encode_writes(address: int, words: Words, burst: int = MAX_WORDS) -> list[by
     ]
 
 
-def encode_records(records: list[Record]) -> bytes:
-    """Return one packet of several records, each with data, addresses, or both."""
-    parts = [struct.pack(">II", _PACKET, 0)]
-    for record in records:
-        writes, reads = len(record.data), len(record.addresses)
-        parts.append(struct.pack(">I", _RECORD | writes << 8 | reads))
-        if writes:
-            parts.append(struct.pack(">I", record.base) + record.data.astype(">u4").tobytes())
-        if reads:
-            parts.append(struct.pack(">I", record.return_address))
-            parts.append(record.addresses.astype(">u4").tobytes())
-    return b"".join(parts)
-
-
 def encode_reply(answers: list[tuple[int, Words]]) -> bytes:
     """Return the answer to a request: for each record with reads its id and its words."""
     packet = b"".join(

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import struct
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -16,7 +18,6 @@ from freezeframe.capture.targets.etherbone_codec import (
     decode_reply,
     decode_request,
     encode_reads,
-    encode_records,
     encode_reply,
     encode_writes,
     is_probe_reply,
@@ -30,6 +31,19 @@ REPLY = bytes.fromhex("4e6f104400000000 000f0200 00000007 46525a46 00010000")
 
 def u32(*words: int) -> Words:
     return np.array(words, np.uint32)
+
+
+def encode_records(records: list[Record]) -> bytes:
+    """Return one packet of several records, each with data, addresses, or both: as other programs send them."""
+    packet = bytes.fromhex("4e6f104400000000")
+    for record in records:
+        writes, reads = record.data, record.addresses
+        packet += struct.pack(">I", 0x000F0000 | len(writes) << 8 | len(reads))
+        if len(writes):
+            packet += struct.pack(">I", record.base) + writes.astype(">u4").tobytes()
+        if len(reads):
+            packet += struct.pack(">I", record.return_address) + reads.astype(">u4").tobytes()
+    return packet
 
 
 def test_a_read_of_two_words_has_the_golden_bytes() -> None:
