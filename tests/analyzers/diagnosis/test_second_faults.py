@@ -250,21 +250,11 @@ def test_credits_due_by_the_unit_of_the_card_that_leave_only_with_the_next_packe
 # -- interrupt-storm -------------------------------------------------------------------------------
 
 
-def runs(*between: tuple[int, str, str, int]) -> Pair:
+def runs() -> Pair:
     """Return a pair of which the handler ran three times without masking, the last time interrupted once."""
     return interrupted(
-        (100, "NOTE", "remote", 7),
-        (100, "IRQ", "raised", 1),
-        (200, "IRQ", "enabled", 0),
-        (300, "NOTE", "remote", 8),
-        (300, "IRQ", "raised", 1),
-        (400, "IRQ", "enabled", 0),
-        (500, "NOTE", "remote", 9),
-        (500, "IRQ", "raised", 1),
-        (550, "NOTE", "remote", 10),
-        (550, "IRQ", "raised", 2),
-        (700, "IRQ", "enabled", 0),
-        *between,
+        "100 remote 7, 100 raised 1, 200 enabled 0, 300 remote 8, 300 raised 1, 400 enabled 0, "
+        "500 remote 9, 500 raised 1, 550 remote 10, 550 raised 2, 700 enabled 0"
     )
 
 

@@ -40,13 +40,19 @@ def test_the_content_decides_and_then_the_name(
     assert find_format(path) == want
 
 
-@pytest.mark.parametrize("data", [b"", b"\x01\x02", b"hello"])
-def test_what_is_not_recognised_says_how_to_go_on(tmp_path: Path, data: bytes) -> None:
+OTHER = r"no format is recognised .*pcapng.* --format binary:channels=8"
+
+
+@pytest.mark.parametrize(
+    ("data", "message"),
+    [(b"", r"raw\.bin: the file is empty$"), (b"\x01\x02", OTHER), (b"hello", OTHER)],
+)
+def test_what_is_not_recognised_says_how_to_go_on(
+    tmp_path: Path, data: bytes, message: str
+) -> None:
     path = tmp_path / "raw.bin"
     path.write_bytes(data)
-    with pytest.raises(
-        InputError, match=r"no format is recognised .*pcapng.* --format binary:channels=8"
-    ):
+    with pytest.raises(InputError, match=message):
         read_header(path)
 
 
