@@ -14,16 +14,14 @@ from freezeframe.analyzers.analysis import Series
 from freezeframe.capture.time_text import format_ps
 from freezeframe.decoders.trace.coverage import Coverage, Hole
 from freezeframe.gui.plots.axis import GUTTER, MARGIN, WIDTH, TimeAxis, value_ticks
+from freezeframe.gui.plots.frame import draw_key, draw_times, draw_values, key_places
 from freezeframe.gui.plots.marks import Mark, Marks
-from freezeframe.gui.plots.svg import Svg, cut_to, text_width
+from freezeframe.gui.plots.svg import Svg, cut_to
 
 MOST_LINES = 8
 """Lines in one chart: so many strokes can be told apart without colour."""
 
 _HEIGHT = 130.0
-_LABEL = 12.0
-_KEY_ROW = 18.0
-_KEY_LINE = 28.0  # a piece of the line and a blank before its name
 _ROW, _STRIP = 14.0, 10.0  # below the axis, where one series of several was not recorded
 _FOOT = 26.0  # of the axis with its labels
 _SMALL = 10.0
@@ -77,18 +75,15 @@ def chart_sheet(
     axis, top, bottom = layout.axis, layout.top, layout.bottom
     partly = layout.partly(coverage)
     svg = Svg(name, WIDTH, bottom + _FOOT + _ROW * len(partly), title=title, desc=desc)
-    for value in layout.values:
-        svg.line(axis.x0, layout.y(value), axis.x1, layout.y(value), "grid")
-        svg.text(axis.x0 - 8, layout.y(value) + 4, f"{value:,.6g}", "label", anchor="end")
-    svg.text(axis.x0 - 8, 14, series[0].unit or "count", "label", anchor="end")
+    across = axis.x0, axis.x1
+    draw_values(svg, layout.values, layout.y, across, series[0].unit or "count")
     said: list[tuple[float, str]] = []  # over all else, so that no hatch lies on the letters
     for value, label in lines:
         if layout.values[0] <= value <= layout.values[-1]:
             svg.line(axis.x0, layout.y(value), axis.x1, layout.y(value), "limit", tip=label)
             said.append((layout.y(value) - 4, label))
-    for number, (x, y) in enumerate(layout.keys):
-        svg.line(x, y - 4, x + 22, y - 4, f"s{number}")
-        svg.text(x + _KEY_LINE, y, series[number].label, "key")
+    for number, place in enumerate(layout.keys):
+        draw_key(svg, place, f"s{number}", series[number].label)
     for limit, label in layout.limits:
         text = f"{label} {limit:,.6g}".strip()
         if layout.values[0] <= limit <= layout.values[-1]:
@@ -103,13 +98,7 @@ def chart_sheet(
         svg.text(axis.x0 - 8, y + 9, shown, "label row", anchor="end", tip=tip)
         svg.line(axis.x0, y + _STRIP / 2, axis.x1, y + _STRIP / 2, f"s{number}")
     svg.begin_axis(axis, (t0_ps, t1_ps) if moves else None)
-    svg.line(axis.x0, bottom, axis.x1, bottom, "axis")
-    svg.begin_group("ticks")
-    for x, label in axis.ticks():
-        half = text_width(label, _LABEL) / 2
-        svg.line(x, bottom, x, bottom + 4, "axis")
-        svg.text(min(max(x, half), WIDTH - half), bottom + 18, label, "label", anchor="middle")
-    svg.end_group()
+    draw_times(svg, axis, bottom, "axis", bottom)
     for hole in layout.shared(coverage):
         _hatch(svg, axis, hole, top, layout.height)
     for at, number in enumerate(partly):
@@ -180,15 +169,8 @@ class _Layout:
         close = [limit for limit, _ in self.limits if limits or limit <= _FAR * most]
         low, high = (least if near else min(least, 0.0)), max([most, *close])
         self.values = value_ticks(low, high if high > low else low + 1.0, 5)
-        self.keys: list[tuple[float, float]] = []
-        x, y = GUTTER, 14.0
-        for one in series:
-            width = _KEY_LINE + text_width(one.label, _LABEL) + 20
-            if x > GUTTER and x + width > WIDTH - MARGIN:
-                x, y = GUTTER, y + _KEY_ROW
-            self.keys.append((x, y))
-            x += width
-        self.top = y + 12 + (self.marks.height + 4 if marks else 0)
+        self.keys = key_places([one.label for one in series], (GUTTER, WIDTH - MARGIN))
+        self.top = self.keys[-1][1] + 12 + (self.marks.height + 4 if marks else 0)
         self.bottom = self.top + height
 
     def shared(self, coverage: Sequence[Coverage]) -> list[Hole]:

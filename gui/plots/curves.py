@@ -12,12 +12,12 @@ from typing import NamedTuple
 from freezeframe.gui.plots.axis import value_ticks
 from freezeframe.gui.plots.chart import MOST_LINES
 from freezeframe.gui.plots.figures import Drawing
+from freezeframe.gui.plots.frame import draw_key, draw_values, key_places
 from freezeframe.gui.plots.picture import picture_svg
-from freezeframe.gui.plots.svg import Svg, text_width
+from freezeframe.gui.plots.svg import Svg
 
 _WIDTH, _HEIGHT = 1120.0, 420.0
 _LEFT, _RIGHT, _BOTTOM = 80.0, 20.0, 40.0
-_KEY_ROW = 18.0
 _LOGARITHMIC = 30.0
 _TICKS = 8
 
@@ -42,17 +42,14 @@ def draw_curves(curves: Sequence[Curve], title: str, x_label: str, y_label: str)
     if not xs:
         raise ValueError("no points, no curves")
     labels = [curve.label for curve in curves if not curve.dashed]
-    rows = _key_rows(labels)
-    top = 20.0 + _KEY_ROW * (rows[-1][1] + 1)
+    keys = key_places(labels, (_LEFT, _WIDTH - _RIGHT))
+    top = keys[-1][1] + 24
     bottom = top + _HEIGHT
     across, x_ticks = _scale(xs, _LEFT, _WIDTH - _RIGHT)
     up, y_ticks = _scale(ys, bottom, top)
     desc = f"{y_label} over {x_label}: {', '.join(labels)}"
     svg = Svg("curves", _WIDTH, bottom + _BOTTOM, title=title, desc=desc)
-    for value in y_ticks:
-        svg.line(_LEFT, up(value), _WIDTH - _RIGHT, up(value), "grid")
-        svg.text(_LEFT - 8, up(value) + 4, f"{value:,.6g}", "label", anchor="end")
-    svg.text(_LEFT - 8, 14, y_label, "label", anchor="end")
+    draw_values(svg, y_ticks, up, (_LEFT, _WIDTH - _RIGHT), y_label)
     svg.line(_LEFT, bottom, _WIDTH - _RIGHT, bottom, "axis")
     for value in x_ticks:
         svg.line(across(value), bottom, across(value), bottom + 4, "axis")
@@ -69,24 +66,8 @@ def draw_curves(curves: Sequence[Curve], title: str, x_label: str, y_label: str)
         for (px, py), x, y in zip(points, curve.x, curve.y, strict=True):
             tip = f"{y:,.6g} {y_label} at {x:,.6g}"
             svg.rect(px - 2, py - 2, 4, 4, f"dot d{number % MOST_LINES}", tip=tip)
-        key_x, row = rows[number]
-        key_y = 14 + _KEY_ROW * row
-        svg.line(key_x, key_y - 4, key_x + 22, key_y - 4, stroke)
-        svg.text(key_x + 28, key_y, curve.label, "key")
+        draw_key(svg, keys[number], stroke, curve.label)
     return picture_svg([Drawing("curves", title, "", svg.render())], title)
-
-
-def _key_rows(labels: Sequence[str]) -> list[tuple[float, int]]:
-    """Return where each label of the key stands: its left edge and row."""
-    found: list[tuple[float, int]] = []
-    x, row = _LEFT, 0
-    for label in labels:
-        width = 48 + text_width(label, 12)
-        if x > _LEFT and x + width > _WIDTH - _RIGHT:
-            x, row = _LEFT, row + 1
-        found.append((x, row))
-        x += width
-    return found
 
 
 def _scale(

@@ -7,6 +7,7 @@ from collections import Counter
 from freezeframe.analyzers.view import CaptureView
 from freezeframe.gui.plots.axis import GUTTER, MARGIN, WIDTH, value_ticks
 from freezeframe.gui.plots.figures import Drawing
+from freezeframe.gui.plots.frame import draw_values
 from freezeframe.gui.plots.svg import Svg, text_width
 
 _HEIGHT, _TOP = 130.0, 24.0
@@ -25,11 +26,11 @@ def sizes_drawing(view: CaptureView, sender: str, name: str) -> Drawing | None:
     svg = Svg(name, WIDTH, _TOP + _HEIGHT + 40, title=title, desc=caption)
     ticks = value_ticks(0, max(count for _, _, count in columns), 5)
     bottom = _TOP + _HEIGHT
-    for value in ticks:
-        y = bottom - _HEIGHT * value / ticks[-1]
-        svg.line(GUTTER, y, WIDTH - MARGIN, y, "grid")
-        svg.text(GUTTER - 8, y + 4, f"{value:,.6g}", "label", anchor="end")
-    svg.text(GUTTER - 8, 14, "packets", "label", anchor="end")
+
+    def y(value: float) -> float:
+        return bottom - _HEIGHT * value / ticks[-1]
+
+    draw_values(svg, ticks, y, (GUTTER, WIDTH - MARGIN), "packets")
     wide = (WIDTH - MARGIN - GUTTER) / len(columns)
     for number, (first, last, count) in enumerate(columns):
         left, high = GUTTER + wide * number, _HEIGHT * count / ticks[-1]

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 
 from freezeframe.decoders.trace.coverage import Coverage
 from freezeframe.gui.plots.axis import GUTTER, MARGIN, WIDTH, TimeAxis
+from freezeframe.gui.plots.frame import draw_times
 from freezeframe.gui.plots.marks import Mark, Marks
 from freezeframe.gui.plots.svg import Svg, cut_to, text_width
 from freezeframe.gui.tracks.said import Meaning
@@ -15,7 +16,6 @@ _NARROW = 4.0  # bars under this have no outline, which would take much of their
 _LANE = 24.0
 _BAR = 16.0
 _HEADING = 22.0
-_LABEL = 12.0  # font size of lane names, axis and marks
 _SMALL = 10.0  # font size inside bars
 _MOST_MOVED = 40_000  # marks; with more a page would be slow and tens of megabytes
 _EXACT_PS = 1 << 53
@@ -111,7 +111,7 @@ def timeline_sheet(
         svg.text(GUTTER - 8, y + 16, cut, "label", anchor="end", tip=tip)
         svg.line(axis.x0, y + _LANE - 1, axis.x1, y + _LANE - 1, "lane")
     svg.begin_axis(axis, reach)
-    _draw_axis(svg, axis, top, bottom)
+    draw_times(svg, axis, bottom, "grid", top)
     drawn.bands(svg, top, bottom)
     for link in links:
         _draw_link(svg, axis, link, tops)
@@ -165,16 +165,6 @@ def _places(
                 y += _LANE + apart
         y -= apart
     return [at[number] for number in range(len(lanes))], headings, y
-
-
-def _draw_axis(svg: Svg, axis: TimeAxis, top: float, bottom: float) -> None:
-    svg.line(axis.x0, bottom, axis.x1, bottom, "axis")
-    svg.begin_group("ticks")
-    for x, label in axis.ticks():
-        svg.line(x, top, x, bottom + 4, "grid")
-        half = text_width(label, _LABEL) / 2
-        svg.text(min(max(x, half), WIDTH - half), bottom + 18, label, "label", anchor="middle")
-    svg.end_group()
 
 
 def _draw_lane(svg: Svg, axis: TimeAxis, lane: Lane, y: float, reach: tuple[int, int]) -> None:

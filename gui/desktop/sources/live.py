@@ -6,7 +6,6 @@ Times begin when the source was opened. While it does not answer, its series hav
 from __future__ import annotations
 
 import time
-from array import array
 from collections import deque
 from collections.abc import Callable, Mapping
 from functools import partial
@@ -17,11 +16,11 @@ import pandas as pd
 
 from freezeframe.capture.code import code
 from freezeframe.capture.counters.contract import Counter, CounterSource, Sample
-from freezeframe.capture.counters.history import Rate
 from freezeframe.capture.counters.monitor import Event, Monitor, Watched
 from freezeframe.capture.counters.reader import SourceReader
 from freezeframe.capture.counters.sources import open_source
 from freezeframe.gui.desktop.progress import Progress
+from freezeframe.gui.desktop.sources.counted import Counted, line_track
 from freezeframe.gui.desktop.sources.opened import ARM_OVER, Opened, Part, Table
 from freezeframe.gui.tracks.tracks import MarkTrack, SeriesTrack, Track
 
@@ -51,42 +50,6 @@ def open_live(key: str, url: str, period_s: float, progress: Progress) -> LiveSo
     return LiveSource(key, url, reader)
 
 
-class _Series:
-    """The values of one counter as they came; a gap is NaN."""
-
-    def __init__(self, is_gauge: bool) -> None:
-        self.is_gauge = is_gauge
-        self.t_ps = array("q")
-        self.value = array("d")
-        self.moved = False
-        self._last: int | None = None
-        self._rate = Rate()
-
-    def add(self, t_ps: int, t_ns: int, value: int, own_ns: int | None) -> None:
-        self.moved = self.moved or self._last not in (None, value)
-        self._last = value
-        shown = float(value) if self.is_gauge else self._rate.step(t_ns, value, own_ns)
-        if shown is not None:
-            self._append(t_ps, shown)
-
-    def gap(self, t_ps: int) -> None:
-        self._last = None
-        self._rate.forget()
-        if len(self.value):
-            self._append(t_ps, float("nan"))
-
-    def _append(self, t_ps: int, value: float) -> None:
-        if self.t_ps and self.t_ps[-1] > t_ps:
-            # It was called stale while it was being read: the gap ends where that reading began.
-            self.t_ps[-1] = max(t_ps, self.t_ps[-2] if len(self.t_ps) > 1 else t_ps)
-            t_ps = self.t_ps[-1]
-        self.t_ps.append(t_ps)
-        self.value.append(value)
-        if len(self.t_ps) > _KEPT + _KEPT // 8:
-            del self.t_ps[: len(self.t_ps) - _KEPT]
-            del self.value[: len(self.value) - _KEPT]
-
-
 class LiveSource:
     """One source in live mode: call `poll` often, from the thread of the window; it reads nothing itself."""
 
@@ -95,7 +58,7 @@ class LiveSource:
         self.monitor = Monitor([reader])
         self.opened = Opened(key, url, url, "live")
         self.start_ns = time.monotonic_ns()
-        self._series: dict[str, _Series] = {}
+        self._series: dict[str, Counted] = {}
         self._log: list[tuple[int, Event]] = []
         self._changed: set[str] = set()
         self._log_changed = True
@@ -186,42 +149,36 @@ class LiveSource:
             series = self._series.get(key)
             if series is None:
                 counter = self.counters.get(key)
-                series = _Series(counter is not None and counter.kind == "gauge")
+                gauge = counter is not None and counter.kind == "gauge"
+                series = Counted(gauge, "" if counter is None else counter.unit)
                 self._series[key] = series
             series.add(t_ps, sample.t_ns, value, sample.own_ns.get(key))
+            series.keep(_KEPT)
             self._changed.add(key)
 
     def _ps(self, t_ns: int) -> int:
         return max(t_ns - self.start_ns, 0) * _NS_PS
 
     def _track(self, key: str) -> SeriesTrack:
-        series = self._series[key]
         counter = self.counters.get(key)
-        unit = "" if counter is None else counter.unit
-        return SeriesTrack(
-            key=f"{self.opened.key}/live/{key}",
-            name=key,
+        return self._series[key].track(
+            f"{self.opened.key}/live/{key}",
+            key,
             source=self.opened.name,
-            # Copies: the arrays grow, and what is drawn must not.
-            t_ps=np.array(series.t_ps, np.int64),
-            value=np.array(series.value, np.float64),
-            step=True,
-            unit=unit if series.is_gauge else f"{unit}/s",
             note="" if counter is None else counter.help,
         )
 
     def _marks(self) -> MarkTrack:
         dated = sorted(self._log, key=lambda one: one[0])
-        return MarkTrack(
-            key=f"{self.opened.key}/live-log",
+        role = tuple(
+            "error" if event.begins and event.kind != "note" else "note" for _, event in dated
+        )
+        return line_track(
+            self.opened.key,
+            [(t_ps, event.text) for t_ps, event in dated],
+            role,
             name="changes",
             source=self.opened.name,
-            t_ps=np.array([t for t, _ in dated], np.int64),
-            text=tuple(event.text for _, event in dated),
-            role=tuple(
-                "error" if event.begins and event.kind != "note" else "note" for _, event in dated
-            ),
-            across=False,
             note="What changed when: freezes, alarms, broken laws, outages.",
         )
 

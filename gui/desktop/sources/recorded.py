@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from array import array
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -12,16 +11,16 @@ import pandas as pd
 
 from freezeframe.analyzers.wall_clock import WallClock
 from freezeframe.capture.count_text import plural
-from freezeframe.capture.counters.history import Rate
 from freezeframe.capture.counters.recorded import Recorded
 from freezeframe.capture.counters.recording import LINES
 from freezeframe.capture.errors import CaptureFormatError
 from freezeframe.capture.time_text import format_ps
 from freezeframe.decoders.trace.coverage import Coverage
 from freezeframe.gui.desktop.progress import Progress
+from freezeframe.gui.desktop.sources.counted import Counted, line_track
 from freezeframe.gui.desktop.sources.opened import Opened, Part, Table
 from freezeframe.gui.text import folder_title
-from freezeframe.gui.tracks.tracks import MarkTrack, SeriesTrack, Track
+from freezeframe.gui.tracks.tracks import Track
 
 _NS_PS = 1000
 _ENDS = ("the recording begins here", "the recording ends here")
@@ -34,38 +33,28 @@ _CLOCK = "by the clock of the machine that recorded, not by a card's own cycles"
 _CHECK = 1000  # samples between two looks whether it is still wanted
 
 
-class _Counter:
+class _Counter(Counted):
     """One counter of one source as it was recorded."""
 
-    def __init__(self, kind: str, unit: str, value: int) -> None:
-        self.kind, self.unit = kind, unit
-        self.first = self.last = value
-        self.moved = False
-        self.t_ps = array("q")
-        self.value = array("d")
-        self._rate = Rate()
+    def __init__(self, is_gauge: bool, unit: str) -> None:
+        super().__init__(is_gauge, unit)
+        self.counts = unit  # what it counts
         self._since_ps = 0  # between the last two values
 
-    def add(self, t_ps: int, value: int) -> None:
+    def take(self, t_ps: int, value: int) -> None:
         """Take a value; a count that went back leaves a gap, and so does a time in which nothing was recorded."""
         if len(self.t_ps):
             since_ps, usual_ps = t_ps - self.t_ps[-1], self._since_ps
             if usual_ps and since_ps > max(_PAUSE_PS, _PAUSE * usual_ps):
-                self.t_ps.append(self.t_ps[-1] + usual_ps)
-                self.value.append(math.nan)
-                self._rate.forget()
+                self.gap(self.t_ps[-1] + usual_ps)
             self._since_ps = since_ps
-        self.moved = self.moved or value != self.last
-        self.last = value
-        shown = float(value) if self.kind == "gauge" else self._rate.step(t_ps // _NS_PS, value)
-        if shown is not None:
-            self.t_ps.append(t_ps)
-            self.value.append(shown)
+        self.moved = self.moved or self.last not in (None, value)
+        self.add(t_ps, t_ps // _NS_PS, value)
 
     @property
     def per_s(self) -> float:
         """The rate at the end, NaN where it is not known."""
-        return self.value[-1] if len(self.value) and self.kind != "gauge" else math.nan
+        return self.value[-1] if len(self.value) and not self.is_gauge else math.nan
 
 
 def load_recording(key: str, path: Path, progress: Progress) -> Opened:
@@ -95,8 +84,8 @@ def load_recording(key: str, path: Path, progress: Progress) -> Opened:
         for (name, kind, unit), value in zip(event.columns, event.values, strict=True):
             counter = counters.get((event.source, name))
             if counter is None:
-                counter = counters[event.source, name] = _Counter(kind, unit, value)
-            counter.add(event.t_ps, value)
+                counter = counters[event.source, name] = _Counter(kind == "gauge", unit)
+            counter.take(event.t_ps, value)
     if first_ns is None:
         raise CaptureFormatError(f"{path}: holds no sample and no line yet")
     name = folder_title(path)
@@ -114,14 +103,16 @@ def load_recording(key: str, path: Path, progress: Progress) -> Opened:
     )
     table = _line_table(lines) if recorded.kind == LINES else _table(counters)
     tracks = [(track, None) for track in _tracks(key, name, counters)]
-    if any(counter.kind != "gauge" for counter in counters.values()):
+    if any(not counter.is_gauge for counter in counters.values()):
         opened.remarks.append(f"rates are {_CLOCK}: a live card has others where it runs slower")
     moved = sum(counter.moved for counter in counters.values())
     if moved > _TRACKS:
         opened.remarks.append(
             f"{moved:,} counters moved; the first {_TRACKS} have a track, the table has all"
         )
-    marks = [(_marks(key, name, lines), table.key)] if lines else []
+    note = "Lines as they were recorded."
+    made = line_track(key, lines, ("note",) * len(lines), name="lines", source=name, note=note)
+    marks = [(made, table.key)] if lines else []
     opened.absorb(Part(tables=[table], tracks=[*tracks, *marks]))
     return opened
 
@@ -139,36 +130,16 @@ def _tracks(key: str, name: str, counters: dict[tuple[str, str], _Counter]) -> I
     several = len({source for source, _ in counters}) > 1
     moved = [(which, counter) for which, counter in counters.items() if counter.moved]
     for (source, counter_name), counter in moved[:_TRACKS]:
-        gauge = counter.kind == "gauge"
-        unit = counter.unit if gauge else f"{counter.unit}/s"
-        rated = "" if gauge else f" The rate is {_CLOCK}."
-        t_ps = np.array(counter.t_ps, np.int64)
-        if not len(t_ps):
+        rated = "" if counter.is_gauge else f" The rate is {_CLOCK}."
+        if not len(counter.t_ps):
             continue
-        yield SeriesTrack(
-            key=f"{key}/live/{source}/{counter_name}",
-            name=f"{source} {counter_name}" if several else counter_name,
+        yield counter.track(
+            f"{key}/live/{source}/{counter_name}",
+            f"{source} {counter_name}" if several else counter_name,
             source=name,
-            t_ps=t_ps,
-            value=np.array(counter.value, np.float64),
-            step=True,
-            unit=unit,
             note=f"{counter_name} of {source}, as it was recorded.{rated}",
-            coverage=Coverage.between(int(t_ps[0]), int(t_ps[-1]) + 1, *_ENDS),
+            coverage=Coverage.between(counter.t_ps[0], counter.t_ps[-1] + 1, *_ENDS),
         )
-
-
-def _marks(key: str, name: str, lines: list[tuple[int, str]]) -> MarkTrack:
-    return MarkTrack(
-        key=f"{key}/live-log",
-        name="lines",
-        source=name,
-        t_ps=np.array([t_ps for t_ps, _ in lines], np.int64),
-        text=tuple(text for _, text in lines),
-        role=("note",) * len(lines),
-        across=False,
-        note="Lines as they were recorded.",
-    )
 
 
 def _line_table(lines: list[tuple[int, str]]) -> Table:
@@ -178,15 +149,19 @@ def _line_table(lines: list[tuple[int, str]]) -> Table:
     return Table("log", frame, doc="every line that was recorded")
 
 
+def _grew(one: _Counter) -> int:
+    return (one.last or 0) - (one.first or 0)
+
+
 def _table(counters: dict[tuple[str, str], _Counter]) -> Table:
     frame = pd.DataFrame(
         {
             "from": [source for source, _ in counters],
             "counter": [name for _, name in counters],
             "count": pd.array([one.last for one in counters.values()], dtype=object),
-            "grew": pd.array([one.last - one.first for one in counters.values()], dtype=object),
+            "grew": pd.array([_grew(one) for one in counters.values()], dtype=object),
             "per_s": np.array([one.per_s for one in counters.values()], np.float64),
-            "unit": [one.unit for one in counters.values()],
+            "unit": [one.counts for one in counters.values()],
         }
     )
     return Table(

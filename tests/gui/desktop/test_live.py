@@ -203,9 +203,9 @@ def test_without_allow_write_no_button_acts(qtbot: QtBot, make_window: MakeWindo
 
 def test_a_reading_that_was_under_way_when_it_was_called_stale_ends_the_gap() -> None:
     """Times never go back: the time of a sample is that at which its reading began."""
-    from freezeframe.gui.desktop.sources.live import _Series
+    from freezeframe.gui.desktop.sources.counted import Counted
 
-    series = _Series(is_gauge=True)
+    series = Counted(is_gauge=True)
     series.add(1_000, 1, 5, None)
     series.gap(9_000)
     series.add(4_000, 4, 6, None)
