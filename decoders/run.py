@@ -14,12 +14,13 @@ from pathlib import Path
 
 from freezeframe.capture.code import code
 from freezeframe.capture.errors import InputError
+from freezeframe.capture.files.bytes_of import refuse_empty
 from freezeframe.capture.files.choice import SourceChoice
 from freezeframe.capture.files.edges import Edges, join
 from freezeframe.capture.files.open import is_samples
 from freezeframe.capture.files.samples import Samples
 from freezeframe.capture.files.sigrok_sr import DEFAULT_MAX_SAMPLES
-from freezeframe.capture.files.source import CaptureHeader, ReadSettings, refuse_empty
+from freezeframe.capture.files.source import CaptureHeader, ReadSettings
 from freezeframe.capture.folder.one_file import place_of
 from freezeframe.capture.packets.recognise import is_live, is_packets
 from freezeframe.capture.targets.given_as_file import missing

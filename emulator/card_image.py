@@ -23,12 +23,15 @@ from freezeframe.capture.card.registers import (
     memories_of_card,
     stride_log2,
 )
+from freezeframe.capture.code import code
 from freezeframe.capture.errors import BusError, TargetError
 from freezeframe.capture.registers.identity import MAGIC
 from freezeframe.capture.registers.register_map import elements
 from freezeframe.capture.targets._checks import checked_addresses, checked_write, closed_error
 from freezeframe.capture.targets.base import Words
-from freezeframe.emulator.card_trigger_words import play_recording
+
+# A trigger of steps alone looks at recorded words, by compiled code.
+_play_recording = code("freezeframe.emulator.card_trigger_words:play_recording")
 
 SERVED = (
     Feature.ARM_KEY | Feature.CRC_TABLE | Feature.ROM | Feature.TRIGGER | Feature.COUNTERS
@@ -326,7 +329,7 @@ class _ImageDevice:
         """Let a trigger of steps look at the recorded words."""
         if not self._has_steps():
             return
-        machine = play_recording(self.recording, self.get)
+        machine = _play_recording(self.recording, self.get)
         self.set("trigger.fired", 0)
         if machine is None:
             return

@@ -10,12 +10,13 @@ import random
 import secrets
 from collections.abc import Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
+from freezeframe.capture.code import code
 from freezeframe.capture.errors import InputError
 from freezeframe.capture.time_text import format_ps
 from freezeframe.emulator.beat import Calendar
 from freezeframe.emulator.clocks import Clock, Clocks
-from freezeframe.emulator.crossbar import Crossbar
 from freezeframe.emulator.faults.registry import make_fault
 from freezeframe.emulator.host_trace import HostLog
 from freezeframe.emulator.idle import skip_idle
@@ -24,6 +25,12 @@ from freezeframe.emulator.profile import Profile
 from freezeframe.emulator.traffic import make_plan, mean_gap_ps
 from freezeframe.emulator.truth import Stop, Truth
 from freezeframe.emulator.workloads import workload_plan
+
+if TYPE_CHECKING:
+    from freezeframe.emulator.crossbar import Crossbar
+
+# Its engine is compiled: what has a cable does not wait for that.
+_crossbar = code("freezeframe.emulator.crossbar:Crossbar")
 
 _POWER_UP_PS = 10_000_000  # by then every domain has left its reset
 _RESET_SPREAD_FS = 5_000_000_000  # domains leave reset within 5 us of each other
@@ -92,7 +99,9 @@ class Pair:
         self.loopback = False  # every card hears its own link
         self.apart = apart
         self.host_logs = tuple(host_logs) or (HostLog(), HostLog())
-        self.crossbar = None if through is None else Crossbar(self.env, through, profile)
+        self.crossbar: Crossbar | None = (
+            None if through is None else _crossbar(self.env, through, profile)
+        )
         self.nics: list[Nic] = []
         for index in (0, 1):
             name = chr(ord("A") + index)

@@ -12,12 +12,16 @@ from pathlib import Path
 from typing import NamedTuple
 
 from freezeframe.capture.card.recording import CardRecording
+from freezeframe.capture.code import code
 from freezeframe.capture.errors import InputError
 from freezeframe.capture.targets.base import Words
-from freezeframe.emulator.adapter.record import run_recorded
 from freezeframe.emulator.card_image import CardImage, empty_recording
 from freezeframe.emulator.profile_files import profile_file
-from freezeframe.emulator.sci.record import run_bridge, run_pair
+
+# A model is loaded when a card of it runs: a pair of cards has none, and waits for no compiler.
+_run_bridge = code("freezeframe.emulator.sci.record:run_bridge")
+_run_pair = code("freezeframe.emulator.sci.record:run_pair")
+_run_recorded = code("freezeframe.emulator.adapter.record:run_recorded")
 
 Run = Callable[[int], tuple[Sequence[CardRecording], tuple[str, ...]]]
 """From a number of a run, 0 on, to the recording of each card and what was done to them, a line each."""
@@ -34,7 +38,7 @@ class Wanted(NamedTuple):
 
 def _sci(wanted: Wanted) -> Run:
     def run(number: int) -> tuple[Sequence[CardRecording], tuple[str, ...]]:
-        made = run_bridge(
+        made = _run_bridge(
             wanted.profile, wanted.fault, wanted.seed + number, wanted.workload or "mixed"
         )
         return (made.recording,), made.truth
@@ -44,7 +48,7 @@ def _sci(wanted: Wanted) -> Run:
 
 def _sci_pair(wanted: Wanted) -> Run:
     def run(number: int) -> tuple[Sequence[CardRecording], tuple[str, ...]]:
-        made = run_pair(
+        made = _run_pair(
             wanted.profile, wanted.fault, wanted.seed + number, wanted.workload or "mixed"
         )
         return made.recordings, made.truth
@@ -59,7 +63,7 @@ def _stages(wanted: Wanted) -> Run:
         )
 
     def run(number: int) -> tuple[Sequence[CardRecording], tuple[str, ...]]:
-        made, _ = run_recorded(wanted.profile, wanted.seed + number, wanted.workload or "rising")
+        made, _ = _run_recorded(wanted.profile, wanted.seed + number, wanted.workload or "rising")
         return (made,), ()
 
     return run

@@ -13,6 +13,7 @@ from urllib.parse import parse_qsl, urlencode
 import numpy as np
 import numpy.typing as npt
 
+from freezeframe.capture.code import code
 from freezeframe.capture.errors import InputError, TargetError
 from freezeframe.capture.registers.map_table import MAP_SIZE
 from freezeframe.capture.targets.base import Target, Words
@@ -22,7 +23,8 @@ from freezeframe.emulator.profile import load_profile
 from freezeframe.emulator.registers import ERROR_WORD, RegisterFile
 from freezeframe.emulator.running_card import RunningCard, Wanted, model_of
 from freezeframe.emulator.serial_line import SerialLine
-from freezeframe.emulator.switch_monitor import SwitchMonitor
+
+_switch_monitor = code("freezeframe.emulator.switch_monitor:SwitchMonitor")
 
 ACCESS_PS = 20_000_000
 """Simulated time of one call: 20 us, about what a register access over a local network costs."""
@@ -91,7 +93,7 @@ class EmulatorTarget:
                     "a monitor is of a switch between the cards: name one, as switch-pair"
                 )
             self._line = SerialLine(monitor)
-            SwitchMonitor(self.pair.crossbar, self._line.write)
+            _switch_monitor(self.pair.crossbar, self._line.write)
         self._access_ps = access_ps
         self._files = [RegisterFile(nic) for nic in self.pair.nics]
         self._closed = False

@@ -20,7 +20,7 @@ from typing import Self, TypeVar
 from isal import isal_zlib
 
 from freezeframe.capture.errors import CaptureFormatError
-from freezeframe.capture.files.source import open_file
+from freezeframe.capture.files.bytes_of import open_file
 from freezeframe.capture.unpack_limit import check_unpacked
 
 _T = TypeVar("_T")

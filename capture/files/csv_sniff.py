@@ -14,6 +14,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from freezeframe.capture.errors import CaptureFormatError, InputError
+from freezeframe.capture.files.bytes_of import first_bytes
 from freezeframe.capture.files.csv_cells import has_unit, is_iso
 from freezeframe.capture.files.csv_columns import (
     BASES,
@@ -30,7 +31,7 @@ from freezeframe.capture.files.csv_dialects import DIALECTS, Dialect
 from freezeframe.capture.files.edges import MAX_SAMPLERATE_HZ
 from freezeframe.capture.files.settings import layout_number
 from freezeframe.capture.files.sigrok_sr import parse_samplerate
-from freezeframe.capture.files.source import ReadSettings, first_bytes
+from freezeframe.capture.files.source import ReadSettings
 
 HEAD_B = 1 << 16
 KEYS = ("dialect", "delimiter", "decimal", "names", "time", "unit", "base")

@@ -19,6 +19,7 @@ import pyarrow as pa
 from pyarrow import csv
 
 from freezeframe.capture.errors import CaptureFormatError
+from freezeframe.capture.files.bytes_of import first_bytes
 from freezeframe.capture.files.changes import ChangeMerger
 from freezeframe.capture.files.csv_cells import digits, iso_ps, iso_second, signed, with_units
 from freezeframe.capture.files.csv_columns import Column
@@ -31,7 +32,6 @@ from freezeframe.capture.files.source import (
     ReadSettings,
     check_probes,
     check_samples,
-    first_bytes,
 )
 from freezeframe.capture.files.threshold import Thresholder
 

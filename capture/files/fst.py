@@ -19,6 +19,7 @@ import numpy as np
 import numpy.typing as npt
 
 from freezeframe.capture.errors import CaptureFormatError, InputError
+from freezeframe.capture.files.bytes_of import open_file
 from freezeframe.capture.files.changes import ChangeMerger
 from freezeframe.capture.files.edges import NO_RATE, PS_PER_S, Edges
 from freezeframe.capture.files.fst_sections import end_tick, whole_fst
@@ -37,7 +38,6 @@ from freezeframe.capture.files.source import (
     check_probes,
     check_samples,
     named_signals,
-    open_file,
     tick_rate,
 )
 from freezeframe.capture.files.wave_worker import Changes, Wave

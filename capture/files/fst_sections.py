@@ -14,8 +14,8 @@ from pathlib import Path
 from typing import IO
 
 from freezeframe.capture.errors import CaptureFormatError
+from freezeframe.capture.files.bytes_of import open_file
 from freezeframe.capture.files.packed import gzip_pieces, write_unpacked
-from freezeframe.capture.files.source import open_file
 
 _HEADER, _SKIP, _PACKED = 0, 255, 254
 _HEADER_B = 329

@@ -20,15 +20,10 @@ import numpy as np
 import numpy.typing as npt
 
 from freezeframe.capture.errors import CaptureFormatError
+from freezeframe.capture.files.bytes_of import first_bytes
 from freezeframe.capture.files.edges import MAX_SAMPLERATE_HZ, Edges
 from freezeframe.capture.files.levels import edges_of_levels, has_threshold, no_threshold
-from freezeframe.capture.files.source import (
-    NO_SETTINGS,
-    CaptureHeader,
-    ReadSettings,
-    check_probes,
-    first_bytes,
-)
+from freezeframe.capture.files.source import NO_SETTINGS, CaptureHeader, ReadSettings, check_probes
 
 _HEAD_B = 1 << 14
 _POINTS_AT_ONCE = 1 << 20

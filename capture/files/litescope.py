@@ -20,6 +20,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from freezeframe.capture.errors import CaptureFormatError
+from freezeframe.capture.files.bytes_of import first_bytes
 from freezeframe.capture.files.changes import ChangeMerger
 from freezeframe.capture.files.csv_sniff import first_lines
 from freezeframe.capture.files.csv_table import record_batches
@@ -35,7 +36,6 @@ from freezeframe.capture.files.source import (
     buses_of,
     check_probes,
     check_samples,
-    first_bytes,
 )
 
 _JSON_LIMIT_B = 16 << 20  # a recorder of 64 bits and 65,536 samples makes 3 MB

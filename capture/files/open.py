@@ -15,20 +15,14 @@ from typing import Protocol, runtime_checkable
 from freezeframe.capture.code import code
 from freezeframe.capture.errors import InputError
 from freezeframe.capture.files.as_given import named_as_given
+from freezeframe.capture.files.bytes_of import first_bytes, refuse_empty
 from freezeframe.capture.files.edges import Edges
 from freezeframe.capture.files.foreign import foreign
 from freezeframe.capture.files.fst_sections import HEADER_MARK, PACKED_MARK
 from freezeframe.capture.files.marks import GHW_MARK, SALEAE_MARK, WAV_MARK, ZIP_MARK
 from freezeframe.capture.files.packed import is_packed, unpacked
 from freezeframe.capture.files.samples import Samples
-from freezeframe.capture.files.source import (
-    NO_SETTINGS,
-    CaptureHeader,
-    ReadSettings,
-    first_bytes,
-    listed,
-    refuse_empty,
-)
+from freezeframe.capture.files.source import NO_SETTINGS, CaptureHeader, ReadSettings, listed
 from freezeframe.capture.packets.recognise import is_packets
 
 FORMATS: Mapping[str, str] = {

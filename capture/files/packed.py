@@ -20,7 +20,7 @@ from isal import isal_zlib
 
 from freezeframe.capture.code import code
 from freezeframe.capture.errors import CaptureFormatError, InputError
-from freezeframe.capture.files.source import first_bytes, open_file
+from freezeframe.capture.files.bytes_of import first_bytes, open_file
 from freezeframe.capture.unpack_limit import check_unpacked
 
 _READ_B = 1 << 18

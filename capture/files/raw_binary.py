@@ -10,6 +10,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from freezeframe.capture.errors import CaptureFormatError, InputError
+from freezeframe.capture.files.bytes_of import open_file
 from freezeframe.capture.files.edges import Edges
 from freezeframe.capture.files.samples import Samples, edges_of
 from freezeframe.capture.files.settings import layout_number
@@ -19,7 +20,6 @@ from freezeframe.capture.files.source import (
     ReadSettings,
     check_probes,
     check_samples,
-    open_file,
 )
 from freezeframe.capture.files.units import UnitReader
 

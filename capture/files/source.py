@@ -6,8 +6,6 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from math import gcd
-from pathlib import Path
-from typing import IO
 
 from freezeframe.capture.errors import CaptureFormatError, InputError
 from freezeframe.capture.files.edges import PS_PER_S, Bus
@@ -126,37 +124,6 @@ class Signal:
     key: str
     low: int | None = None
     step: int = 1
-
-
-def refuse_empty(path: Path) -> None:
-    """Raise CaptureFormatError where a file is empty: what was meant to be in it cannot be told."""
-    if path.is_file() and not path.stat().st_size:
-        raise CaptureFormatError(f"{path}: the file is empty")
-
-
-def open_file(path: str | Path) -> IO[bytes]:
-    """Open a file to read its bytes.
-
-    Raises:
-        InputError: it cannot be read.
-    """
-    try:
-        return Path(path).open("rb")
-    except OSError as error:
-        raise InputError(f"{path}: cannot be read: {error.strerror}") from None
-
-
-def first_bytes(path: str | Path, most_B: int) -> bytes:
-    """Return the first bytes of a file, all where it has fewer.
-
-    Raises:
-        InputError: it cannot be read.
-    """
-    try:
-        with Path(path).open("rb") as file:
-            return file.read(most_B)
-    except OSError as error:
-        raise InputError(f"{path}: cannot be read: {error.strerror}") from None
 
 
 def bit_names(signal: Signal, name: str) -> tuple[str, ...]:

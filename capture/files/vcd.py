@@ -21,6 +21,7 @@ import numpy.typing as npt
 
 from freezeframe.capture.errors import CaptureFormatError
 from freezeframe.capture.files._vcd_kernels import VCD_ERRORS, VCD_STATE, read_changes
+from freezeframe.capture.files.bytes_of import open_file
 from freezeframe.capture.files.changes import ChangeMerger
 from freezeframe.capture.files.edges import NO_RATE, PS_PER_S, Edges
 from freezeframe.capture.files.source import (
@@ -37,7 +38,6 @@ from freezeframe.capture.files.source import (
     check_probes,
     check_samples,
     named_signals,
-    open_file,
     tick_rate,
 )
 from freezeframe.capture.files.threshold import Threshold

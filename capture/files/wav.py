@@ -18,6 +18,7 @@ import numpy as np
 import numpy.typing as npt
 
 from freezeframe.capture.errors import CaptureFormatError
+from freezeframe.capture.files.bytes_of import open_file
 from freezeframe.capture.files.edges import Edges
 from freezeframe.capture.files.levels import edges_of_levels, has_threshold, no_threshold
 from freezeframe.capture.files.source import (
@@ -26,7 +27,6 @@ from freezeframe.capture.files.source import (
     CaptureHeader,
     ReadSettings,
     check_probes,
-    open_file,
 )
 
 _NUMBERS_AT_ONCE = 1 << 20

@@ -19,6 +19,7 @@ import numpy as np
 import numpy.typing as npt
 
 from freezeframe.capture.errors import CaptureFormatError
+from freezeframe.capture.files.bytes_of import first_bytes
 from freezeframe.capture.files.changes import BlockChanges, ChangeMerger, merge_blocks
 from freezeframe.capture.files.edges import MAX_SAMPLERATE_HZ, PS_PER_S, Edges
 from freezeframe.capture.files.source import (
@@ -27,7 +28,6 @@ from freezeframe.capture.files.source import (
     ReadSettings,
     check_probes,
     check_samples,
-    first_bytes,
 )
 from freezeframe.capture.files.threshold import Thresholder
 

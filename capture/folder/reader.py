@@ -13,7 +13,7 @@ from freezeframe.capture.card.finding import FoundCard, card_of_text, look_up
 from freezeframe.capture.card.map_1 import MAP, card_of_map, check_map_1, register_map_of
 from freezeframe.capture.card.roles import roles_of
 from freezeframe.capture.errors import CaptureFormatError, CaptureVersionError
-from freezeframe.capture.files.source import refuse_empty
+from freezeframe.capture.files.bytes_of import refuse_empty
 from freezeframe.capture.folder.content import (
     DeviceCapture,
     Gap,

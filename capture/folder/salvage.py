@@ -13,8 +13,8 @@ from typing import Any, NamedTuple
 
 from freezeframe.capture.durable import write_folder
 from freezeframe.capture.errors import CaptureFormatError, InputError
+from freezeframe.capture.files.bytes_of import refuse_empty
 from freezeframe.capture.files.packed import temporary_folder
-from freezeframe.capture.files.source import refuse_empty
 from freezeframe.capture.folder.damage import (
     Damage,
     Examined,

@@ -15,7 +15,7 @@ from typing import Protocol, Self
 import numpy as np
 
 from freezeframe.capture.errors import CaptureFormatError, InputError
-from freezeframe.capture.files.source import first_bytes
+from freezeframe.capture.files.bytes_of import first_bytes
 from freezeframe.capture.packets import scan_kernels as kernels
 from freezeframe.capture.packets.block import MOST_PACKETS, Interface, PacketBlock
 from freezeframe.capture.packets.recognise import GZIP_MARK, SECTION_MARK, STANDARD_INPUT

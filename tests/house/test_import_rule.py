@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import ast
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+
+from tests.processes import run_program
 
 ROOT = Path(__file__).parents[2]
 MAY_IMPORT = {
@@ -17,6 +20,11 @@ MAY_IMPORT = {
     "gui": {"capture", "decoders", "analyzers", "emulator", "gui"},
 }
 WINDOWING = {"PyQt6", "textual"}
+# Verbs that read a card, emulate one or hold it against its evidence are started often, and wait for none of these.
+LIGHT = (
+    "emulator.serve", "gui.cli.work.pull", "gui.cli.work.recorder", "gui.cli.work.verify", "gui.cli.work.session",
+)  # fmt: skip
+HEAVY = ("numba", "pandas", "pyarrow", *WINDOWING)
 
 
 def imported_modules(path: Path) -> Iterator[tuple[int, str]]:
@@ -59,6 +67,12 @@ def test_headless_rooms_know_no_window_system(room: str) -> None:
         if module.split(".")[0] in WINDOWING
     ]
     assert wrong == []
+
+
+def test_what_reads_or_emulates_a_card_loads_no_compiler_and_no_tables() -> None:
+    modules = ", ".join(f"freezeframe.{module}" for module in LIGHT)
+    loaded = f"import sys, {modules}; print([name for name in {HEAVY} if name in sys.modules])"
+    assert run_program([sys.executable, "-c", loaded], check=True).stdout == "[]\n"
 
 
 def test_the_rule_sees_an_arrow_that_runs_up(tmp_path: Path) -> None:
