@@ -37,6 +37,9 @@ if TYPE_CHECKING:
 
 export_stretch = code("freezeframe.gui.desktop.export_selection:export_stretch")
 
+_VIEW = {"png": view_export.write_png, "svg": view_export.write_svg, "csv": view_export.write_csv}
+_PROOF = {"png": view_export.proof_png, "svg": view_export.proof_svg}
+
 
 class Commands(QObject):
     """Every command of a window, by name; `menu_table.ENTRIES` says under which key."""
@@ -91,8 +94,7 @@ class Commands(QObject):
 
     def write_view(self, form: str, place: Path) -> None:
         """Write what is seen of the time line to a file."""
-        write = getattr(view_export, f"write_{form}")
-        self._write(place, lambda: write(self._window.timeline, place))
+        self._write(place, lambda: _VIEW[form](self._window.timeline, place))
 
     def export_proof(self, form: str) -> None:
         """Ask for a file, and write the pictures of the chosen finding."""
@@ -106,8 +108,7 @@ class Commands(QObject):
 
     def write_proof(self, form: str, place: Path) -> None:
         """Write the pictures that are shown to a file."""
-        write = getattr(view_export, f"proof_{form}")
-        self._write(place, lambda: write(self._window.proof.pages, place))
+        self._write(place, lambda: _PROOF[form](self._window.proof.pages, place))
 
     def _write(self, place: Path, write: Callable[[], str]) -> None:
         try:

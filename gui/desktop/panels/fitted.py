@@ -23,6 +23,7 @@ _CELL_PX = 10  # of a cell around its text
 _LEAST = 20  # letters of the first column, and of the one that others go below
 _MOST = 26  # letters of any other column; what is longer is broken
 _LINES = 12  # of a cell; the rest is in its tip
+_WORDS = re.compile(r"\s+|\S*\d (?:ps|ns|µs|ms|s)\b\S*|\S+")  # a time has its unit beside it
 _PARTS = re.compile(r"\s+|[^\s._/,:\[\]]*[._/,:\[\]]*")
 
 
@@ -34,7 +35,7 @@ def fold(text: str, letters: int) -> str:
     lines = []
     for line in text.split("\n"):
         now = ""
-        for word in re.findall(r"\s+|\S+", line):
+        for word in _WORDS.findall(line):
             parts = [word] if len(word) <= letters else _PARTS.findall(word)
             for part in parts:
                 if len(now) + len(part.rstrip()) > letters and now:
@@ -76,6 +77,7 @@ class FittedTree(QTreeWidget):
         self.setWordWrap(False)  # `fit` breaks the lines
         self.setUniformRowHeights(False)
         self.setIndentation(_INDENT_PX)
+        self.setVerticalScrollMode(QTreeWidget.ScrollMode.ScrollPerPixel)  # a row may be high
         self._below, self._under = below, under
         self._soon = delayed(self, 0, self.fit)
 
@@ -85,8 +87,11 @@ class FittedTree(QTreeWidget):
         self._soon.start()
 
     def fit(self) -> None:
-        """Share the width among the columns, and break the texts of all rows."""
+        """Share the width among the columns, and break the texts of all rows; the chosen one stays in sight."""
         _fit(self, self._below, self._under)
+        current = self.currentItem()
+        if current is not None:
+            self.scrollToItem(current)
 
 
 def _fit(tree: QTreeWidget, below: Collection[int], under: int) -> None:
@@ -111,13 +116,14 @@ def _fit(tree: QTreeWidget, below: Collection[int], under: int) -> None:
     needs = [wide(max(n, len(of)) if n else 0) for n, of in zip(longest, headings, strict=True)]
     needs[0] = inset + wide(longest[0])
     least = [min(need, wide(_MOST)) for need in needs]
-    for column in {0, under}:
-        least[column] = min(needs[column], wide(_LEAST) + (0 if column else inset))
+    least[under] = min(needs[under], wide(_LEAST) + (0 if under else inset))
+    if under:  # names are broken where there is no room at all
+        least[0] = min(needs[0], wide(_MOST) + inset)
     beside = sum(least) <= room
     away = {n for n, need in enumerate(needs) if n and (not need or (n in below and not beside))}
     widths = [0 if n in away else need for n, need in enumerate(least)]
-    if under:  # the first column has what it needs before the rest goes to the other
-        widths[0] = max(min(needs[0], room - sum(widths[1:])), inset + _CELL_PX)
+    if under:  # the first column has what it needs, before the rest goes to the other
+        widths[0] = max(min(least[0], room - sum(widths[1:])), inset + _CELL_PX)
     widths[under] = 0
     widths[under] = max(room - sum(widths), wide(1) + (0 if under else inset))
     for column, width in enumerate(widths):

@@ -46,7 +46,7 @@ class InspectorPanel(QWidget):
         fill_panel(self, self.title, (self.tree, 1), self._bits_area, focus=self.tree)
         self._words: dict[int, InspectedWord] = {}
         self._bits_of: InspectedWord | None = None
-        self._soon = delayed(self, 0, self._settle)
+        self._soon = delayed(self, 0, lambda: self._show_bits(self._bits_of))
         self.tree.currentItemChanged.connect(lambda now, _: self._moved(now))
 
     def show_inspection(self, what: Inspection, row: int | None = None) -> None:
@@ -73,19 +73,11 @@ class InspectorPanel(QWidget):
             self.tree.setCurrentItem(chosen)
         self.tree.blockSignals(False)
         self._show_bits(None if row is None else self._words.get(row))
-        self._soon.start()
 
     def resizeEvent(self, event: QResizeEvent | None) -> None:
         """Share the new width."""
         super().resizeEvent(event)
         self._soon.start()
-
-    def _settle(self) -> None:
-        """Lay out the bits for the width there is, and keep the chosen word in sight."""
-        self._show_bits(self._bits_of)
-        current = self.tree.currentItem()
-        if current is not None:
-            self.tree.scrollToItem(current)
 
     def _moved(self, now: QTreeWidgetItem | None) -> None:
         while now is not None and now.data(0, _WORD) is None:

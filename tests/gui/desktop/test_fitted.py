@@ -24,6 +24,7 @@ from tests.gui.desktop.conftest import settle, wait_loaded
         ("A.tx_enq has it", 8, ["A.tx_enq", "has it"]),  # a name that a line holds stays whole
         ("0x0123456789abcdef", 8, ["0x012345", "6789abcd", "ef"]),
         ("one\ntwo", 5, ["one", "two"]),
+        ("payload 44, +588.846 ns", 20, ["payload 44,", "+588.846 ns"]),
         ("", 5, [""]),
     ],
 )
@@ -59,6 +60,19 @@ def test_the_inspector_shows_what_is_expected_at_any_width_without_scrolling_sid
             wide = max(map(tree.fontMetrics().horizontalAdvance, row.text(column).split("\n")))
             inset = 2 * tree.indentation() if column == 0 else 0
             assert tree.isColumnHidden(column) or wide + inset < tree.columnWidth(column)
+
+
+def test_the_chosen_word_of_a_long_packet_is_in_sight_and_its_name_in_one_line(
+    qtbot: QtBot, window: MainWindow, other_capture: Path
+) -> None:
+    window.resize(1280, 720)
+    wait_loaded(qtbot, window, other_capture)
+    settle(qtbot, window)
+    tree = window.inspector.tree
+    row, view = tree.currentItem(), tree.viewport()
+    assert row is not None and view is not None and row.text(0).startswith("payload ")
+    assert "\n" not in row.text(0)
+    assert view.rect().contains(tree.visualItemRect(row).center())
 
 
 def test_the_64_bits_of_a_word_stand_in_two_lines_where_one_has_no_room(
