@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
 import secrets
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
@@ -17,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from freezeframe.capture.errors import CaptureFormatError, CaptureVersionError, InputError
+from freezeframe.gui.places import write_whole
 
 FORMAT = ("freezeframe-notes", 1, 0)
 _LIMIT_B = 16 << 20
@@ -138,15 +138,7 @@ def write_notes(book: NoteBook) -> None:
         if there == _ABSENT and not book.notes and not book.views:
             return
         raw = _text(book)
-        temporary = path.with_name(f".{path.name}.{secrets.token_hex(4)}.tmp")
-        try:
-            with temporary.open("xb") as file:
-                file.write(raw)
-                file.flush()
-                os.fsync(file.fileno())
-            temporary.replace(path)
-        finally:
-            temporary.unlink(missing_ok=True)
+        write_whole(path, raw)
     except OSError as error:
         raise InputError(
             f"{path}: notes cannot be written: {error.strerror}; they are kept only in this window"
