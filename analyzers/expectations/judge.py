@@ -13,7 +13,8 @@ import pyarrow as pa
 from freezeframe.analyzers.expectations.rules import Count, Rule
 from freezeframe.capture.errors import InputError
 from freezeframe.capture.time_text import format_ps
-from freezeframe.decoders.query import ExpressionError, matching_rows
+from freezeframe.decoders.query.parse import ExpressionError
+from freezeframe.decoders.query.rows import matching_rows
 from freezeframe.decoders.stack_run import Decoded
 
 Bools = npt.NDArray[np.bool_]

@@ -36,7 +36,7 @@ _EXPLAINED = code("freezeframe.gui.export.capture_tracks:explained_tracks")
 _CARDS = code("freezeframe.gui.export.capture_tracks:explained_cards")
 _RECORDED = code("freezeframe.gui.export.capture_tracks:capture_tracks")
 _WITH_TABLES = code("freezeframe.gui.export.capture_tracks:with_tables")
-_SELECTION = code("freezeframe.decoders.query:Selection")  # pandas, only where rows are chosen
+_SELECTION = code("freezeframe.decoders.query.rows:Selection")  # pandas, only where rows are chosen
 _OPAQUE = ("data", "value", "dest", "address")
 _MOST_CHANNELS = 64  # bits of the value of an edge
 

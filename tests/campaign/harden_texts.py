@@ -19,7 +19,7 @@ from freezeframe.capture.targets.etherbone_codec import (
 )
 from freezeframe.capture.targets.uartbone_codec import next_command
 from freezeframe.decoders.host.table import events_alone
-from freezeframe.decoders.query import matching
+from freezeframe.decoders.query.evaluate import matching
 from freezeframe.decoders.registry import GROUP, Registry
 from freezeframe.decoders.spec import parse_spec
 from tests.campaign.harden_files import Mutate, zipped

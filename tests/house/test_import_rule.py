@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import sys
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -22,12 +23,17 @@ MAY_IMPORT = {
 WINDOWING = {"PyQt6", "textual"}
 # Verbs that read a card, emulate one or hold it against its evidence are started often, and wait for none of these.
 LIGHT = (
-    "emulator.serve", "gui.cli.work.pull", "gui.cli.work.recorder", "gui.cli.work.verify", "gui.cli.work.session",
+    "emulator.serve", "gui.cli.work.pull", "gui.cli.work.recorder", "gui.cli.work.verify", "gui.cli.work.trigger",
 )  # fmt: skip
 HEAVY = ("numba", "pandas", "pyarrow", *WINDOWING)
 
 
-def imported_modules(path: Path) -> Iterator[tuple[int, str]]:
+@cache
+def imported_modules(path: Path) -> list[tuple[int, str]]:
+    return list(_imported(path))
+
+
+def _imported(path: Path) -> Iterator[tuple[int, str]]:
     for node in ast.walk(ast.parse(path.read_text(), str(path))):
         if isinstance(node, ast.Import):
             for alias in node.names:
@@ -78,4 +84,4 @@ def test_what_reads_or_emulates_a_card_loads_no_compiler_and_no_tables() -> None
 def test_the_rule_sees_an_arrow_that_runs_up(tmp_path: Path) -> None:
     bad = tmp_path / "x.py"
     bad.write_text("def f():\n    from freezeframe.gui.cli import main\n")
-    assert list(imported_modules(bad)) == [(2, "freezeframe.gui.cli")]
+    assert imported_modules(bad) == [(2, "freezeframe.gui.cli")]

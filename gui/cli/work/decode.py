@@ -35,7 +35,7 @@ from freezeframe.gui.text import printable
 
 _STILL_CHANNELS = code("freezeframe.decoders.guess.still:still_channels")  # only where nothing came
 
-_SELECTION = code("freezeframe.decoders.query:Selection")  # pandas, only where rows are chosen
+_SELECTION = code("freezeframe.decoders.query.rows:Selection")  # pandas, only where rows are chosen
 
 
 def decode(

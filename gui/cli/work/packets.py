@@ -35,7 +35,7 @@ from freezeframe.gui.text import printable
 
 _TableWriter = code("freezeframe.capture.parquet:TableWriter")  # what only prints needs no Parquet
 _joined = code("freezeframe.capture.parquet:joined")
-_Selection = code("freezeframe.decoders.query:Selection")  # pandas, only where rows are chosen
+_Selection = code("freezeframe.decoders.query.rows:Selection")  # pandas, only where rows are chosen
 _LIKE_PS = 10**12  # times in seconds: how late the last is, nobody knows yet
 _ROW_GROUP, _HELD_B, _PART = 1 << 14, 1 << 22, 1 << 13
 

@@ -12,7 +12,8 @@ from PyQt6.QtCore import QItemSelectionModel, QModelIndex, QTimer, pyqtSignal
 from PyQt6.QtWidgets import QComboBox, QWidget
 
 from freezeframe.capture.count_text import plural
-from freezeframe.decoders.query import ExpressionError, matching, parse
+from freezeframe.decoders.query.evaluate import matching
+from freezeframe.decoders.query.parse import ExpressionError, parse
 from freezeframe.gui.desktop.headings import heading
 from freezeframe.gui.desktop.panels.columns import ColumnControl
 from freezeframe.gui.desktop.panels.table_model import FrameModel

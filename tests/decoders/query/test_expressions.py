@@ -8,7 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from freezeframe.decoders.query import ExpressionError, matching, parse
+from freezeframe.decoders.query.evaluate import matching
+from freezeframe.decoders.query.parse import ExpressionError, parse
 
 TABLE = pd.DataFrame(
     {

@@ -8,7 +8,8 @@ import pyarrow as pa
 import pytest
 
 from freezeframe.capture.errors import InputError
-from freezeframe.decoders.query import Selection, matching, matching_rows
+from freezeframe.decoders.query.evaluate import matching
+from freezeframe.decoders.query.rows import Selection, matching_rows
 from freezeframe.decoders.stack_run import Decoded
 
 WORDS = pa.table(

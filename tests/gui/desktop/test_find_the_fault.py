@@ -15,7 +15,7 @@ from PyQt6.QtWidgets import QInputDialog
 from pytestqt.qtbot import QtBot
 
 from freezeframe.capture.folder import CaptureFolder
-from freezeframe.decoders.query import matching
+from freezeframe.decoders.query.evaluate import matching
 from freezeframe.decoders.trace.decode import Trace, decode_capture
 from freezeframe.gui.desktop.sources.opened import Place
 from freezeframe.gui.desktop.window import MainWindow
