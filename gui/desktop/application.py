@@ -52,7 +52,8 @@ def show(options: DesktopOptions) -> int:
 
     def interrupt(number: int, frame: FrameType | None) -> None:
         interrupted.append(number)
-        window.close()
+        # Not here: Python may be amid a paint event, and Qt crashes where its window goes away under it.
+        QTimer.singleShot(0, window.close)
 
     before = signal.signal(signal.SIGINT, interrupt)
     awake = QTimer()  # Python sees a signal only when it runs

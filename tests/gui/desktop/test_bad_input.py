@@ -233,3 +233,27 @@ def test_a_mistake_of_the_program_is_shown_and_the_window_goes_on(
         mistake_shown(window)(ZeroDivisionError, error, error.__traceback__)
     assert "ZeroDivisionError: <b>by nothing</b>; the window goes on" in window.trouble.text()
     assert "Traceback" in capsys.readouterr().err
+
+
+def test_ctrl_c_in_the_midst_of_a_painted_picture_closes_the_window_after_it(
+    fault_capture: Path,
+) -> None:
+    import sys
+
+    code = (
+        "import os, signal\n"
+        "from freezeframe.gui.desktop.timeline import canvas\n"
+        "drawn, painted = canvas.draw_ruler, []\n"
+        "def draw(*scene):\n"
+        "    painted.append(1)\n"
+        "    if len(painted) == 3: os.kill(os.getpid(), signal.SIGINT)\n"
+        "    return drawn(*scene)\n"
+        "canvas.draw_ruler = draw\n"
+        "from freezeframe.gui.cli.main import main\n"
+        f"main(['open', {str(fault_capture)!r}])\n"
+    )
+    done = run_program([sys.executable, "-c", code])
+    assert done.returncode == 130, done.stderr[-2000:]
+    assert (
+        "QBackingStore" not in done.stderr
+    )  # Qt says so of a window that went away while it was painted
