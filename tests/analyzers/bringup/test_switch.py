@@ -183,7 +183,9 @@ def test_a_monitor_that_counts_no_ports_is_told(tmp_path: Path) -> None:
             return replace(super().report(*arguments), ports={})
 
     file = tmp_path / "console.txt"
-    target = EmulatorTarget(load="light", through="switch-pair", monitor=str(file), nonce=1, seed=3)
+    target = EmulatorTarget(
+        load="light", through="switch-pair", monitor=str(file), nonce=1, seed=3, access_ps=5_000_000
+    )
     devices = open_devices(target)
     with (
         open_console(str(file)) as console,
