@@ -443,6 +443,14 @@ def ahead_of_counts(device: DeviceCapture) -> tuple[int | None, int | None]:
     return ahead[0], ahead[1]
 
 
+def has_come_up_again(device: DeviceCapture) -> bool:
+    """Return whether a card's link came up after packets had crossed: the numbers of both ways are behind the counts.
+
+    One way alone may be a register that is wrong.
+    """
+    return all(ahead is not None and ahead < -_MOST_DAMAGED for ahead in ahead_of_counts(device))
+
+
 def _may_have_come_up(device: DeviceCapture) -> bool:
     """Return whether the numbers leave room for a link that came up after packets had crossed."""
     ahead_out, ahead_in = ahead_of_counts(device)

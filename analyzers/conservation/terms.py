@@ -13,7 +13,7 @@ import numpy as np
 
 from freezeframe.analyzers.facts import Facts, covers, flight_ps
 from freezeframe.analyzers.streams import Stream, numbered
-from freezeframe.analyzers.view import CaptureView
+from freezeframe.analyzers.view import CaptureView, has_come_up_again
 from freezeframe.capture.folder import DeviceCapture
 from freezeframe.capture.registers.layouts import Kind
 from freezeframe.capture.timebase import PS_PER_S
@@ -101,8 +101,10 @@ class Terms:
                 return (
                     f"armed {generation} times; counters run on over that, and all else begins anew"
                 )
-            looped = need == "first-up" and self.view.looped
-            return "the link was looped back; counters run on over that" if looped else ""
+            if need == "first-up" and self.view.looped:
+                return "the link was looped back; counters run on over that"
+            again = need == "first-up" and has_come_up_again(device)
+            return "the link came up again; counters run on over that" if again else ""
         memory = subject.memory or ""
         if need == "all-kinds":
             kinds = device.registers.value("ctl.kinds", device.roles.memories.index(memory))

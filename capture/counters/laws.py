@@ -69,17 +69,29 @@ def _bound(
 
 
 class LawWatch:
-    """Whether the laws of one source hold, sample after sample."""
+    """Whether the laws of one source hold, sample after sample.
+
+    Counters run on over an arm and what they count begins anew: words that were in a FIFO are gone. So after a card's
+    first generation nobody knows what a balance began with, and it is how far it moves that the bounds allow.
+    """
 
     def __init__(self, laws: Sequence[Law]) -> None:
         self.laws = laws
         self._before: dict[str, int] = {}
         self._times = dict.fromkeys((law.name for law in laws), 0)
+        self._armed: tuple[tuple[int, int], ...] | None = None  # boot nonce, generation
+        self._moved: dict[str, tuple[int, int]] = {}  # law -> the least and the most it was since
 
     def broken(self, sample: Sample) -> dict[str, str]:
         """Return the laws that are broken, with what is wrong in words."""
         found = {}
         values = sample.values
+        armed = tuple((state.nonce, state.generation) for state in sample.recorders)
+        if armed != self._armed:
+            self._armed = armed
+            self._moved.clear()
+            self._times = dict.fromkeys(self._times, 0)
+        first = all(generation == 1 for _, generation in armed)
         for law in self.laws:
             balance = law.balance(values)
             if balance is None:
@@ -87,11 +99,19 @@ class LawWatch:
             keys = law.into + law.out_of
             still = all(self._before.get(key) == values[key] for key in keys)
             slack = 0 if still else _SLACK_WORDS
-            wrong = not law.least - slack <= balance <= law.most + slack
+            least, most = law.least, law.most
+            if not first:
+                low, high = self._moved.get(law.name, (balance, balance))
+                self._moved[law.name] = min(low, balance), max(high, balance)
+                least, most = high - (law.most - law.least), low + law.most - law.least
+                slack = (
+                    2 * _SLACK_WORDS
+                )  # what it began with may have been counted while words moved, too
+            wrong = not least - slack <= balance <= most + slack
             self._times[law.name] = self._times[law.name] + 1 if wrong else 0
             if self._times[law.name] >= _TIMES:
-                surplus = balance < law.least
-                count = law.least - balance if surplus else balance - law.most
+                surplus = balance < least
+                count = least - balance if surplus else balance - most
                 found[law.name] = (
                     f"{count:,} {'more came out than went in' if surplus else 'went in and never came out'}"
                 )

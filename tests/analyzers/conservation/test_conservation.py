@@ -260,7 +260,15 @@ def test_a_card_that_was_armed_again_or_heard_itself_is_not_accused(tmp_path: Pa
         device.write("provoke.link", 1)
     looped.run_until_frozen(150_000_000)
     pull(looped, tmp_path / "looped.ff", freeze=True)
-    for name in ("second", "looped"):
+    toggled = EmulatorTarget("forth", "none", 3005, load="saturating")
+    for _ in range(3):
+        for on in (1, 0):
+            toggled.advance(60_000_000)
+            for device in open_devices(toggled):
+                device.write("provoke.link", on)
+    toggled.run_until_frozen(50_000_000)
+    pull(toggled, tmp_path / "toggled.ff", freeze=True)
+    for name in ("second", "looped", "toggled"):
         folder = CaptureFolder.open(tmp_path / f"{name}.ff")
         checked = check_laws(CaptureView(folder))
         assert broken(checked) == []

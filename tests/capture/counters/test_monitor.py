@@ -172,6 +172,23 @@ def test_while_words_move_some_of_them_are_counted_late() -> None:
     }
 
 
+def test_of_a_card_that_was_armed_before_a_law_bounds_how_far_a_balance_moves() -> None:
+    """docs/formats.md 1.1: counters run on over an arm, and words that were in a FIFO then are gone."""
+    watch = LawWatch([LAW])
+
+    def broken(generation: int, into: int) -> dict[str, str]:
+        state = recorder("armed", generation=generation)
+        return watch.broken(Sample(0, {"into": into, "out": 500}, recorders=(state,)))
+
+    assert [broken(5, into) for into in (900, 920, 960, 990, 1000)] == [{}] * 5
+    assert [broken(6, into) for into in (1900, 1950, 1990)] == [{}] * 3
+    assert [broken(6, 2200) for _ in range(2)] == [
+        {},
+        {"FIFO": "200 went in and never came out"},
+    ]
+    assert broken(7, 2200) == {}
+
+
 def test_a_law_whose_counters_are_not_in_the_sample_says_nothing() -> None:
     watch = LawWatch([LAW])
     assert [watch.broken(at(n, into=5)) for n in range(4)] == [{}] * 4
