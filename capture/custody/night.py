@@ -17,6 +17,7 @@ from freezeframe.capture.custody.guard_log import LOG, read_log, seconds_between
 from freezeframe.capture.custody.store import (
     LOCK,
     NOT_EXPLAINED,
+    REMOVED,
     captures_in,
     kind_of,
     unreadable_in,
@@ -62,7 +63,9 @@ class Night:
         kinds: the most frequent first.
         fates: of generations, by what became of them.
         not_kept: the lines of the account of those that are not kept here.
-        removed: captures that were explained and are there no more.
+        removed: captures that were kept or explained and are there no more.
+        by_rule: how many of them the log says the rule of keeping has removed.
+        kept_removed: generations whose capture it was.
         missing: what of the log could not be read.
         damaged: what has the name of a capture and cannot be read as one.
         shifts: when the clock of the machine was set, by the log.
@@ -82,6 +85,8 @@ class Night:
     missing: tuple[str, ...]
     damaged: tuple[str, ...] = ()
     shifts: tuple[str, ...] = ()
+    by_rule: int = 0
+    kept_removed: int = 0
 
     @property
     def per_hour(self) -> float | None:
@@ -101,6 +106,8 @@ class Night:
             "generations": self.fates,
             "not_kept": list(self.not_kept),
             "captures_removed": self.removed,
+            "captures_removed_by_rule": self.by_rule,
+            "generations_removed_by_rule": self.kept_removed,
             "not_explained": list(self.not_explained),
             "missing": list(self.missing),
             "damaged": list(self.damaged),
@@ -135,6 +142,8 @@ def night(directory: Path) -> Night:
     for name, each in sorted(told.items()):
         kind = kind_of(each) if "findings" in each else NOT_EXPLAINED
         _count(kinds.setdefault(kind, Kind(kind)), name, each)
+    by_rule = {text.partition(REMOVED)[0] for _, text in log.lines if REMOVED in text}
+    by_rule = (by_rule & told.keys()) - there
     moments = [kind.first for kind in kinds.values() if kind.first is not None]
     return Night(
         directory=str(directory),
@@ -162,6 +171,10 @@ def night(directory: Path) -> Night:
         missing=tuple(log.missing),
         damaged=tuple(map(str, damaged)),
         shifts=tuple(log.shifts),
+        by_rule=len(by_rule),
+        kept_removed=sum(
+            line["what"] == KEPT_HERE and line.get("capture") in by_rule for line in lines
+        ),
     )
 
 
@@ -175,16 +188,19 @@ def night_lines(found: Night) -> list[str]:
         lines.append(f"  {kind.count:>5}  {kind.name}{_bits(kind)}{_flows(kind)}{when}")
     if found.fates:
         fates = ", ".join(f"{count} {fate}" for fate, count in sorted(found.fates.items()))
-        lines.append(f"generations: {fates}")
+        gone = f"; {found.kept_removed:,} of the kept were removed by the rule of keeping since"
+        lines.append(f"generations: {fates}{gone if found.kept_removed else ''}")
     lines += [
         f"  not kept: generation {line['generation']} of boot {line['boot_nonce']}: {line['what']}"
         f"{' by ' + line['by'] if line['by'] else ''}"
         f"{', kept in ' + line['elsewhere'] if line['elsewhere'] else ''}"
         for line in found.not_kept
     ]
-    if found.removed:
+    if found.by_rule:
+        lines.append(f"{plural(found.by_rule, 'capture')} removed by the rule of keeping (--keep)")
+    if others := found.removed - found.by_rule:
         lines.append(
-            f"{plural(found.removed, 'capture')} not there any more: removed by --keep, or by somebody"
+            f"{plural(others, 'capture')} not there any more: removed by --keep, or by somebody"
         )
     lines += [
         f"  {path}: cannot be read as a capture; freezeframe verify {path} says why"

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -17,6 +17,7 @@ from freezeframe.capture.errors import InputError
 from freezeframe.capture.folder.manifest import MANIFEST
 
 LOCK = ".guard.lock"
+REMOVED = ": removed; "  # in the guard's log, behind the name of a capture that the rule of keeping has removed
 BESIDE, BUNDLE = ".beside.jsonl", ".ff.zip"  # what stands beside NAME.ff
 NOT_EXPLAINED, NO_FINDING = "not explained", "no fault found"
 
@@ -97,14 +98,18 @@ def kind_of(told: dict[str, Any]) -> str:
     return f"{first.get('diagnosis')} at {place}" if place else str(first.get("diagnosis"))
 
 
-def superfluous(directory: Path, keep: Keep, kinds: Mapping[str, str]) -> list[Path]:
-    """Return which captures go, oldest first; those that are not explained yet go last.
+def superfluous(
+    directory: Path, keep: Keep, kinds: Mapping[str, str], waiting: Collection[str] = ()
+) -> list[Path]:
+    """Return which captures go, oldest first; of those that go by bytes, what has no kind goes last.
 
     Args:
         kinds: the kind of finding of each that is explained, by its name.
+        waiting: the names of those that somebody is still to explain. None of them goes: that one of each kind stays
+            cannot be said of what nobody has looked at.
     """
     folders = captures_in(directory)
-    protected = {path.name for path in (*folders[: keep.first], *folders[-1:])}
+    protected = {*waiting, *_at_the_ends(folders, keep)}
     if keep.kinds:
         seen: set[str] = set()
         for path in folders:
@@ -124,6 +129,20 @@ def superfluous(directory: Path, keep: Keep, kinds: Mapping[str, str]) -> list[P
             left_B -= size_of(path)
             gone.append(path)
     return gone
+
+
+def held_back_B(directory: Path, keep: Keep, waiting: Collection[str]) -> int:
+    """Return by how many bytes a directory exceeds its limit while some captures wait to be explained; 0 where none
+    does of those that could go."""
+    folders = captures_in(directory)
+    if keep.bytes is None or not set(waiting) - _at_the_ends(folders, keep):
+        return 0
+    return max(0, sum(map(size_of, folders)) - keep.bytes)
+
+
+def _at_the_ends(folders: Sequence[Path], keep: Keep) -> set[str]:
+    """Return the names of the first ones and the newest one, which stay whatever the limits say."""
+    return {path.name for path in (*folders[: keep.first], *folders[-1:])}
 
 
 def size_of(folder: Path) -> int:

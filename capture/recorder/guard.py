@@ -14,7 +14,7 @@ import fcntl
 import os
 import shutil
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -33,9 +33,11 @@ from freezeframe.capture.custody.store import (
     BUNDLE,
     LOCK,
     NAME,
+    REMOVED,
     Keep,
     captures_in,
     has_gaps,
+    held_back_B,
     holds,
     keys_of,
     superfluous,
@@ -86,7 +88,8 @@ class Extras:
         lines: what else there is to log, a line each; emptied by the call.
         trouble: called with what is wrong (``away``, ``no-room``, ``lost``) or well again (``back``, ``room``), and
             a line.
-        ended: called when nothing is watched any more, before the log is closed.
+        unexplained: the names of the captures that are still to be explained; of any moment. None of them is removed.
+        ended: called when nothing is watched any more, before what is superfluous is removed and the log closed.
     """
 
     host: Callable[[], Sequence[HostTrace]] = tuple
@@ -96,6 +99,7 @@ class Extras:
     wait: Callable[[float], object] = time.sleep
     lines: Callable[[], Sequence[str]] = tuple
     trouble: OnTrouble = lambda what, line: None
+    unexplained: Callable[[], Collection[str]] = tuple
     ended: Callable[[], None] = lambda: None
 
 
@@ -160,6 +164,7 @@ def guard(
         post = _Guard(urls, rule, place, on_capture, lines, wait_s, told, home, leases)
         post.tidy()
         begun(lines)
+        post.prune()  # not before it is known what is still to be explained
         try:
             post.begin(ways)
             while not stop():
@@ -169,6 +174,7 @@ def guard(
         finally:
             post.end()
             post.extras.ended()
+            post.prune()
     return post.pulled
 
 
@@ -202,7 +208,7 @@ class _Guard:
         self._untold = ""  # why other guards do not know of this one
         self._away_s = 0.0
         self._trouble = ""
-        self._over_limit = False
+        self._waited: frozenset[str] = frozenset()  # to be explained, when it was last pruned
         self._again: set[tuple[RecordingKey, ...]] = set()
         self._ran: datetime | None = None  # when no recorder was frozen at the last look
 
@@ -213,7 +219,6 @@ class _Guard:
             if match and NAME.fullmatch(match["name"]):
                 self._log(f"{entry.name}: left by a guard that was killed; removed")
                 shutil.rmtree(entry)
-        self._prune()
 
     def begin(self, ways: Sequence[Way | TargetError]) -> None:
         """Take every target that is up."""
@@ -242,6 +247,8 @@ class _Guard:
     def look(self, poll_s: float) -> float:
         """Look at the recorders once, do what there is to do, return how long to pause."""
         self._log_beside()
+        if not self._waited <= frozenset(self.extras.unexplained()):
+            self.prune()  # the explaining has caught up with some
         try:
             if fired := list(self.extras.fired()):
                 # Before the look, which takes its time; but of one that was just opened nothing is known yet.
@@ -380,6 +387,11 @@ class _Guard:
         return [path for path in folders if holds(path, keys)]
 
     def _pull(self, here: Sequence[Post]) -> None:
+        over_B = held_back_B(self._directory, self._keep, self.extras.unexplained())
+        if over_B:
+            raise NoRoomError(
+                f"{self._directory}: {over_B:,} B above --keep-bytes, and what is not explained yet is not removed"
+            )
         keys = tuple(key for post in here for key in post.keys)
         first = here[0]
         known = self._known(keys)
@@ -432,7 +444,7 @@ class _Guard:
         finally:
             # Whatever became of the target: the capture is here, and seconds of explaining are not blind.
             self._hand_on(report)
-            self._prune()
+            self.prune()
 
     def _said(self, report: PullReport) -> None:
         missing = "" if report.complete else f"; missing: {'; '.join(report.lost)}"
@@ -444,12 +456,17 @@ class _Guard:
             self._log(report.not_noted)
 
     def _hand_on(self, report: PullReport) -> None:
-        try:
-            self.extras.beside(report.path)
+        def explain() -> None:
             if self._on_capture is not None:
                 self._on_capture(report)
-        except FreezeframeError as error:
-            self._log(f"{report.path.name}: {error}")
+
+        for step in (partial(self.extras.beside, report.path), explain):
+            try:
+                step()
+            except (
+                FreezeframeError
+            ) as error:  # what could not be written beside it is explained all the same
+                self._log(f"{report.path.name}: {error}")
 
     def _arm(
         self,
@@ -485,13 +502,16 @@ class _Guard:
             note_armed(post.devices, over, generations, by="guard", ledger=self._ledger)
         self._to_note = []
 
-    def _prune(self) -> None:
-        gone = superfluous(self._directory, self._keep, self._log.kinds)
+    def prune(self) -> None:
+        """Remove what is not to be kept, as far as it has been explained."""
+        # In this order: what is not among them any more has its kind in the log.
+        self._waited = frozenset(self.extras.unexplained())
+        gone = superfluous(self._directory, self._keep, self._log.kinds, self._waited)
         for path in gone:
             remove_folder(path)
             for more in (BESIDE, BUNDLE):
                 path.with_suffix(more).unlink(missing_ok=True)
-            self._log(f"{path.name}: removed; {_kept_words(self._keep)} are kept")
+            self._log(f"{path.name}{REMOVED}{_kept_words(self._keep)} are kept")
 
 
 def freeze_now(running: Sequence[tuple[Recorder, int]], since_ns: int) -> str:

@@ -126,11 +126,16 @@ def guard_targets(options: GuardOptions) -> None:
                 wait=watch.wait,
                 lines=lines,
                 trouble=work.trouble,
+                unexplained=work.waiting,
                 ended=lambda: work.finish(drop=interrupted()),
             ),
             begun=lambda log: _begin(work, log, options.output),
         )
-    out.say(f"{plural(pulled, 'capture')} pulled into {options.output}")
+    left = len(work.waiting())
+    rest = (
+        f"; {plural(left, 'capture')} not explained yet, which the next start does" if left else ""
+    )
+    out.say(f"{plural(pulled, 'capture')} pulled into {options.output}{rest}")
 
 
 class _Output:

@@ -47,6 +47,8 @@ class NightWatch:
         self._said = said
         self._bundle = bundle
         self._queue: queue.SimpleQueue[Path | dict[str, Any] | None] = queue.SimpleQueue()
+        self._waiting: set[str] = set()
+        self._lock = threading.Lock()  # of what waits
         self._dropped = False
         self._at = ""  # what is worked on
         self._child: subprocess.Popen[str] | None = None
@@ -60,7 +62,14 @@ class NightWatch:
 
     def explain(self, path: Path) -> None:
         """Have a capture explained, and somebody told."""
+        with self._lock:
+            self._waiting.add(path.name)
         self._queue.put(path)
+
+    def waiting(self) -> frozenset[str]:
+        """Return the names of the captures that are still to be explained, packed and told; of any thread."""
+        with self._lock:
+            return frozenset(self._waiting)
 
     def trouble(self, what: str, line: str) -> None:
         """Have somebody told of something that is wrong, or well again."""
@@ -97,6 +106,12 @@ class NightWatch:
                     self._log(line)
             except OSError as error:  # no process can be started, or a bundle has gone
                 self._log(f"{self._at}: {error}")
+            finally:
+                if isinstance(item, Path) and not (
+                    self._dropped and item.name not in self._log.kinds
+                ):
+                    with self._lock:
+                        self._waiting.discard(item.name)
         if untold:
             self._log(f"the guard ends; nobody was told of {plural(untold, 'line')} of trouble")
 

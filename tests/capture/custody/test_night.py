@@ -154,6 +154,33 @@ def test_what_is_not_explained_yet_goes_after_what_is(place: Path) -> None:
     assert gone(place, Keep(newest=9, bytes=200)) == [1, 2, 3, 4]
 
 
+def test_what_waits_to_be_explained_goes_by_no_rule(place: Path) -> None:
+    waiting = [path.name for path in captures_in(place)[1:3]]
+    for keep in (Keep(newest=1), Keep(newest=9, bytes=1)):
+        assert [int(path.name[:4]) for path in superfluous(place, keep, {}, waiting)] == [1]
+
+
+def test_of_the_kept_generations_those_that_the_rule_has_removed_are_counted(
+    tmp_path: Path,
+) -> None:
+    names = [f"{number:04d}-0b000000-{number}-pay-crc.ff" for number in (1, 2, 3)]
+    capture(tmp_path, 3)
+    kept = [
+        {"what": "kept", "boot_nonce": "0x0b000000", "generation": number, "capture": name}
+        for number, name in enumerate(names, 1)
+    ]
+    line = f"2026-11-26T01:12:00Z {names[1]}: removed; the newest 1 are kept"
+    of_today(tmp_path, ["2026-11-26T00:12:00Z card: watching A, B", line], kept, [])
+    found = night(tmp_path)
+    lines = night_lines(found)
+    assert "generations: 3 kept; 1 of the kept were removed by the rule of keeping since" in lines
+    assert "1 capture removed by the rule of keeping (--keep)" in lines
+    assert "1 capture not there any more: removed by --keep, or by somebody" in lines
+    document = found.to_json()
+    assert document["captures_removed"] == 2
+    assert document["captures_removed_by_rule"] == document["generations_removed_by_rule"] == 1
+
+
 def test_sizes_are_read_in_powers_of_a_thousand() -> None:
     assert [parse_size(text) for text in ("500", "20G", "1.5 MB", "3k")] == [
         500,

@@ -11,7 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from freezeframe.capture.custody.guard_log import read_log
+from freezeframe.capture.custody.guard_log import GuardLog, read_log
+from freezeframe.capture.custody.store import Keep
 from freezeframe.capture.errors import InputError, NoRoomError, TargetError, TargetTimeout
 from freezeframe.capture.folder import CaptureFolder
 from freezeframe.capture.recorder import guard as guard_module
@@ -221,6 +222,145 @@ def test_an_explanation_that_fails_does_not_end_the_guard(card: Card, tmp_path: 
 def test_only_the_newest_are_kept(card: Card, tmp_path: Path) -> None:
     run(card, tmp_path, 5, keep=2)
     assert folders(tmp_path) == [f"0004-{NONCE}-4-hdr-crc.ff", f"0005-{NONCE}-5-hdr-crc.ff"]
+
+
+class SlowExplainer:
+    """Explains what was caught when it is told to, and not before; each third capture has a finding of its own."""
+
+    def __init__(self, directory: Path) -> None:
+        self.directory = directory
+        self.waiting: list[str] = []
+        self.log: GuardLog | None = None
+
+    def begin(self, log: GuardLog) -> None:
+        self.log = log
+
+    def on_capture(self, report: PullReport) -> None:
+        self.waiting.append(report.path.name)
+        assert set(self.waiting) <= set(folders(self.directory)), "removed before it was explained"
+
+    def explain(self, most: int = 1000) -> None:
+        while self.waiting and most:
+            name = self.waiting[0]
+            assert (self.directory / name).is_dir(), "removed before it was explained"
+            which = "stuck" if name.startswith("0003") else "flip"
+            assert self.log is not None
+            self.log.explained({"capture": name, "findings": [{"diagnosis": which}]})
+            del self.waiting[0]
+            most -= 1
+
+
+def numbers(directory: Path) -> list[int]:
+    return [int(name[:4]) for name in folders(directory)]
+
+
+def test_nothing_is_removed_before_it_is_explained_and_then_the_rule_holds(
+    card: Card, tmp_path: Path
+) -> None:
+    slow = SlowExplainer(tmp_path)
+    there: list[int] = []
+
+    def ended() -> None:
+        there[:] = numbers(tmp_path)
+        slow.explain()
+
+    guard(
+        "card:", Keep(2, first=1, kinds=True), tmp_path, slow.on_capture, until(6, tmp_path),
+        poll_s=0, begun=slow.begin, extras=Extras(unexplained=lambda: slow.waiting, ended=ended),
+    )  # fmt: skip
+    assert there == [1, 2, 3, 4, 5, 6]
+    # The first, which is also the first of "flip"; the one of "stuck"; the newest two.
+    assert numbers(tmp_path) == [1, 3, 5, 6]
+    assert "0002-0b000000-2-hdr-crc.ff: removed; the newest 2, the first 1, one of" in logged(
+        tmp_path
+    )
+
+
+def test_the_directory_comes_down_as_the_explaining_catches_up(card: Card, tmp_path: Path) -> None:
+    slow = SlowExplainer(tmp_path)
+    most: list[int] = []
+
+    def lines() -> list[str]:
+        most.append(len(folders(tmp_path)))
+        if len(slow.waiting) > 3:
+            slow.explain(3)
+        return []
+
+    guard(
+        "card:", 1, tmp_path, slow.on_capture, until(9, tmp_path), poll_s=0, begun=slow.begin,
+        extras=Extras(unexplained=lambda: slow.waiting, lines=lines, ended=slow.explain),
+    )  # fmt: skip
+    assert max(most) == 4
+    assert numbers(tmp_path) == [9]
+
+
+def test_what_a_killed_guard_left_unexplained_is_not_removed_at_the_next_start(
+    card: Card, tmp_path: Path
+) -> None:
+    run(card, tmp_path, 4)
+    slow = SlowExplainer(tmp_path)
+    there: list[int] = []
+
+    def begun(log: GuardLog) -> None:
+        slow.log, slow.waiting = log, folders(tmp_path)[:3]
+
+    def lines() -> list[str]:
+        there[:] = there or numbers(tmp_path)
+        return []
+
+    guard(
+        "card:", 1, tmp_path, stop=until(4, tmp_path), poll_s=0, begun=begun,
+        extras=Extras(unexplained=lambda: slow.waiting, lines=lines, ended=slow.explain),
+    )  # fmt: skip
+    assert there == [1, 2, 3, 4]
+    assert numbers(tmp_path) == [4]
+
+
+def test_above_the_bytes_to_be_kept_the_recorder_stays_frozen_until_the_explaining_catches_up(
+    card: Card, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(guard_module, "_ROOM_S", 0.01)
+    slow = SlowExplainer(tmp_path)
+    held: list[tuple[int, list[int]]] = []
+    trouble: list[str] = []
+
+    def wait(_: float) -> None:
+        held.append((card.recorder.get(0, "ctl.state") & 3, numbers(tmp_path)))
+        slow.explain()
+
+    pulled = guard(
+        "card:", Keep(50, bytes=1), tmp_path, slow.on_capture, until(4, tmp_path), poll_s=0,
+        begun=slow.begin,
+        extras=Extras(
+            unexplained=lambda: slow.waiting,
+            wait=wait,
+            trouble=lambda what, _: trouble.append(what),
+            ended=slow.explain,
+        ),
+    )  # fmt: skip
+    assert pulled == 4
+    assert held[0] == (FROZEN, [1, 2])
+    assert {state for state, _ in held} == {FROZEN}
+    assert max(len(there) for _, there in held) == 2
+    assert trouble[:2] == ["no-room", "room"]
+    assert "B above --keep-bytes, and what is not explained yet is not removed" in logged(tmp_path)
+    assert numbers(tmp_path) == [4]
+
+
+def test_a_capture_beside_which_nothing_can_be_written_is_explained_all_the_same(
+    card: Card, tmp_path: Path
+) -> None:
+    explained: list[str] = []
+
+    def beside(path: Path) -> None:
+        raise InputError("counters beside it: No space left on device")
+
+    guard(
+        "card:", 9, tmp_path, lambda report: explained.append(report.path.name), until(2, tmp_path),
+        poll_s=0, extras=Extras(beside=beside),
+    )  # fmt: skip
+    assert explained == folders(tmp_path)
+    assert f"{explained[0]}: counters beside it: No space left on device" in logged(tmp_path)
 
 
 def test_what_a_guard_did_not_make_is_never_removed(card: Card, tmp_path: Path) -> None:
