@@ -210,14 +210,24 @@ def _manifest(folder: Path) -> tuple[dict[str, Any] | None, list[Damage]]:
         if file not in texts and (file == MANIFEST or _has_copy(good[one])):
             damage.append(Damage(file, 0, 0, "missing"))
         elif file in why or (file in texts and texts[file] != texts[one]):
-            at = _first_other(texts[file], texts[one])
-            damage.append(Damage(file, at, 1, "altered" + _bit(texts[file], texts[one], at)))
+            damage.append(_other_text(file, texts[file], texts[one]))
     return good[one], damage
 
 
 def _has_copy(manifest: dict[str, Any]) -> bool:
     """Return whether the program that wrote a manifest wrote its copy as well: since chunks are hashed in all files."""
     return any("chunk_bytes" in entry for entry in manifest["raw"].values())
+
+
+def _other_text(file: str, data: bytes, whole: bytes) -> Damage:
+    """Return what is wrong with a manifest, of which the other one has the whole text."""
+    at = _first_other(data, whole)
+    if at == len(data) < len(whole):
+        missing_B = len(whole) - at
+        return Damage(file, at, missing_B, f"cut, {missing_B} B missing")
+    if at == len(whole) < len(data):
+        return Damage(file, at, len(data) - at, APPENDED)
+    return Damage(file, at, 1, "altered" + _bit(data, whole, at))
 
 
 def _first_other(data: bytes, other: bytes) -> int:

@@ -16,6 +16,7 @@ import zlib
 from collections import deque
 from collections.abc import Iterator, Mapping
 from functools import cache
+from heapq import heapify, heappop, heappush
 from pathlib import Path
 from typing import NamedTuple
 
@@ -46,6 +47,16 @@ class Stored(NamedTuple):
     name: str
     crc: int
     data: bytes
+
+
+class _Statement(NamedTuple):
+    """What a header or the directory says of a member; its packed bytes begin at ``begin``."""
+
+    name: bytes
+    crc: int
+    method: int
+    begin: int
+    packed_B: int
 
 
 class Beside(NamedTuple):
@@ -146,10 +157,13 @@ def first_difference(data: bytes) -> int | None:
     members: dict[int, Stored] = {}
     for at, stored in _by_place(data):
         known = members.get(at)
-        right = zlib.crc32(stored.data)
-        if known is None or known.crc != right:
+        if known is None or known.crc != zlib.crc32(known.data):
             members[at] = stored
-    again = _archive([members[at] for at in sorted(members)])
+    packed, at = [], 0
+    while at in members:  # one behind the other: an entry that points elsewhere adds nothing
+        packed.append(members[at])
+        at += _LOCAL.size + len(members[at].name.encode()) + len(members[at].data)
+    again = _archive(packed)
     if again == data:
         return None
     return next(
@@ -245,26 +259,82 @@ def _by_place(data: bytes) -> Iterator[tuple[int, Stored]]:
 
 
 def _stated(data: bytes) -> Iterator[tuple[int, Stored]]:
-    at = -1
-    while (at := data.find(_MARKS[0], at + 1)) >= 0:
-        if at + _LOCAL.size > len(data):
-            return
-        _, _, flags, method, _, _, crc, packed_B, _, name_B, extra_B = _LOCAL.unpack_from(data, at)
-        begin = at + _LOCAL.size + name_B + extra_B
-        name = data[at + _LOCAL.size : at + _LOCAL.size + name_B]
-        if not flags & 0x8 and data[begin + packed_B : begin + packed_B + 4] in _MARKS[:2]:
-            yield from _member(at, name, crc, method, data[begin : begin + packed_B])
-    at = -1
-    while (at := data.find(_MARKS[1], at + 1)) >= 0:
-        if at + _ENTRY.size > len(data):
-            return
-        said = _ENTRY.unpack_from(data, at)
-        method, crc, packed_B, name_B, where = said[4], said[7], said[8], said[10], said[16]
-        name = data[at + _ENTRY.size : at + _ENTRY.size + name_B]
-        extra_B = int.from_bytes(data[where + 28 : where + 30], "little")
-        begin = where + _LOCAL.size + name_B + (extra_B if method else 0)
-        if begin + packed_B <= len(data):
-            yield from _member(where, name, crc, method, data[begin : begin + packed_B])
+    """Give members where a header follows on another from the start, and where the archive's own directory says.
+
+    What stands inside of a member is never looked at: it can be an archive, with headers and a directory of its own.
+    """
+    first, upto = _directory(data)
+    entries: dict[int, list[_Statement]] = {}
+    for at in _places(data, _MARKS[1], first, upto):
+        if at + _ENTRY.size <= upto:
+            where, said = _entry(data, at)
+            entries.setdefault(where, []).append(said)
+    ahead = [0, *entries, *_places(data, _MARKS[0], first, upto)]
+    heapify(ahead)
+    last = -1
+    while ahead:
+        at = heappop(ahead)
+        if at == last:
+            continue
+        last = at
+        header = _header(data, at)
+        for said in [*([header] if header else []), *entries.get(at, ())]:
+            end = said.begin + said.packed_B
+            if end <= len(data):
+                packed = data[said.begin : end]
+                yield from _member(at, said.name, said.crc, said.method, packed)
+            if data[end : end + 4] == _MARKS[0]:
+                heappush(ahead, end)
+
+
+def _directory(data: bytes) -> tuple[int, int]:
+    """Return from where to where the directory is; without one, everything behind the whole headers at the start."""
+    at = len(data)
+    while (at := data.rfind(_MARKS[2], 0, at)) >= 0:
+        if at + _END.size > len(data):
+            continue
+        *_, size_B, first, comment_B = _END.unpack_from(data, at)
+        # The end record of a member that is an archive counts from that member's start.
+        last = at + _END.size + comment_B == len(data)
+        for begin in (first, at - size_B):
+            if (last or begin == first == at - size_B) and data[begin : begin + 4] == _MARKS[1]:
+                return begin, at
+    at = 0
+    while header := _header(data, at):
+        at = header.begin + header.packed_B
+    if data[at : at + 4] == _MARKS[0] and at + _LOCAL.size <= len(data):
+        packed_B = _LOCAL.unpack_from(data, at)[7]
+        if at + packed_B > len(data) and not data.endswith(_COMMENT):
+            return len(data), len(data)  # the archive was cut inside of this member
+    return at, len(data)
+
+
+def _places(data: bytes, mark: bytes, first: int, upto: int) -> Iterator[int]:
+    at = first - 1
+    while (at := data.find(mark, at + 1, upto)) >= 0:
+        yield at
+
+
+def _header(data: bytes, at: int) -> _Statement | None:
+    """Return what the header at a place says; None where none is, or none that another or the directory follows."""
+    if data[at : at + 4] != _MARKS[0] or at + _LOCAL.size > len(data):
+        return None
+    _, _, flags, method, _, _, crc, packed_B, _, name_B, extra_B = _LOCAL.unpack_from(data, at)
+    begin = at + _LOCAL.size + name_B + extra_B
+    name = data[at + _LOCAL.size : at + _LOCAL.size + name_B]
+    if flags & 0x8 or data[begin + packed_B : begin + packed_B + 4] not in _MARKS[:2]:
+        return None
+    return _Statement(name, crc, method, begin, packed_B)
+
+
+def _entry(data: bytes, at: int) -> tuple[int, _Statement]:
+    """Return where a header begins by the entry of the directory at a place, and what this says of the member."""
+    said = _ENTRY.unpack_from(data, at)
+    method, crc, packed_B, name_B, where = said[4], said[7], said[8], said[10], said[16]
+    name = data[at + _ENTRY.size : at + _ENTRY.size + name_B]
+    extra_B = int.from_bytes(data[where + 28 : where + 30], "little")
+    begin = where + _LOCAL.size + name_B + (extra_B if method else 0)
+    return where, _Statement(name, crc, method, begin, packed_B)
 
 
 def _member(

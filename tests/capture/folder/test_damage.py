@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import shutil
 import subprocess
 import zipfile
@@ -12,9 +13,16 @@ import pytest
 from freezeframe.capture.errors import CaptureFormatError, InputError
 from freezeframe.capture.folder import CaptureFolder
 from freezeframe.capture.folder.damage import Damage, lines_of
-from freezeframe.capture.folder.one_file import files_below, pack, place_of
+from freezeframe.capture.folder.one_file import (
+    files_below,
+    first_difference,
+    pack,
+    place_of,
+    salvage_members,
+)
 from freezeframe.capture.folder.salvage import examine_any, salvage
 from tests.campaign.bit_flips import flips
+from tests.gui.cli import run_inside
 from tests.gui.made_capture import made_capture
 
 
@@ -64,6 +72,19 @@ def test_a_capture_has_its_manifest_twice(capture: Path, file: str) -> None:
         f"{file}: bytes 200..200: altered: bit 6 is flipped"
     ]
     CaptureFolder.open(salvage(capture).place)
+
+
+@pytest.mark.parametrize("file", ["manifest.json", "manifest.copy.json"])
+def test_a_manifest_that_was_cut_or_grew_is_told_as_that(capture: Path, file: str) -> None:
+    data = (capture / file).read_bytes()
+    size_B = len(data)
+    for left, said in (
+        (data[:-20], f"bytes {size_B - 20}..{size_B - 1}: cut, 20 B missing"),
+        (b"", f"bytes 0..{size_B - 1}: cut, {size_B} B missing"),
+        (data + b"xyz", f"bytes {size_B}..{size_B + 2}: was appended"),
+    ):
+        (capture / file).write_bytes(left)
+        assert [each.text for each in examine_any(capture).damage] == [f"{file}: {said}"]
 
 
 def test_two_damaged_manifests_are_the_end(capture: Path) -> None:
@@ -188,6 +209,108 @@ def test_members_that_stand_twice_are_refused(capture: Path) -> None:
 def test_single_bit_flips_are_all_found_and_the_rest_is_read(capture: Path, mailed: Path) -> None:
     results = list(flips([capture, mailed], 40, seed=1))
     assert [r for r in results if not (r.found and r.read)] == []
+
+
+_METADATA = """[global]
+sigrok version=0.5.2
+
+[device 1]
+capturefile=logic-1
+total probes=2
+samplerate=1 MHz
+probe1=SCL
+probe2=SDA
+unitsize=1
+"""
+
+
+def _samples_file() -> bytes:
+    """Return a sigrok session as it is recorded: a zip archive, of which one member is not packed."""
+    out = io.BytesIO()
+    with zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("version", b"2", zipfile.ZIP_STORED)
+        archive.writestr("metadata", _METADATA)
+        archive.writestr("logic-1-1", bytes(range(256)) * 8)
+    return out.getvalue()
+
+
+def _in_and_beside(capture: Path, path: Path) -> dict[str, bytes]:
+    """Pack a capture with archives in it and beside it, one of them a capture; return what is packed."""
+    inner = _samples_file()
+    files = files_below(capture, "fault.ff")
+    files = {**files, "fault.ff/raw/1/xfp.sr": inner, "a.sr": inner, "a.ff.zip": pack(files)}
+    path.write_bytes(pack({**files, "versions.json": b"{}"}))
+    return files
+
+
+def test_archives_in_a_bundle_and_beside_the_capture_are_bytes_like_others(capture: Path) -> None:
+    path = capture.with_name("in.ff.zip")
+    files = _in_and_beside(capture, path)
+    data = path.read_bytes()
+    assert first_difference(data) is None
+    assert salvage_members(data) == {**files, "versions.json": b"{}"}
+    assert salvage_members(data[: data.index(b"a.ff.zip") + 9000]).keys() == files.keys() - {
+        "a.ff.zip"
+    }
+
+
+@pytest.mark.parametrize("member", ["fault.ff/raw/1/xfp.sr", "a.sr", "a.ff.zip"])
+@pytest.mark.parametrize("at", [0, 3, 8, 10, 14, 17, 18, 21, 22, 26, 28])
+def test_a_flipped_bit_in_the_header_before_an_archive_is_found_where_it_is(
+    capture: Path, member: str, at: int
+) -> None:
+    path = capture.with_name("in.ff.zip")
+    files = _in_and_beside(capture, path)
+    with zipfile.ZipFile(path) as archive:
+        place = archive.getinfo(member).header_offset + at
+    flip(path, place, 2)
+    assert first_difference(path.read_bytes()) == place
+    assert salvage_members(path.read_bytes()) == {**files, "versions.json": b"{}"}
+
+
+def test_a_flipped_bit_of_the_directory_of_a_bundle_with_archives_is_found_where_it_is(
+    capture: Path,
+) -> None:
+    path = capture.with_name("in.ff.zip")
+    files = _in_and_beside(capture, path)
+    whole = path.read_bytes()
+    with zipfile.ZipFile(path) as archive:
+        first = archive.start_dir
+    names = {at for name in [*files, "versions.json"] for at in _bytes_of(whole, name, first)}
+    wrong = []
+    for at in set(range(first, len(whole))) - names:
+        data = bytearray(whole)
+        data[at] ^= 4
+        if first_difference(bytes(data)) != at:
+            wrong.append(at)
+    assert wrong == []
+
+
+def _bytes_of(data: bytes, name: str, first: int) -> range:
+    at = data.index(name.encode(), first)
+    return range(at, at + len(name))
+
+
+def test_a_bundle_of_samples_with_a_session_of_sigrok_in_it_and_one_beside_it_is_whole(
+    tmp_path: Path,
+) -> None:
+    session = tmp_path / "xfp.sr"
+    session.write_bytes(_samples_file())
+    place, path = tmp_path / "xfp.ff", tmp_path / "xfp.ff.zip"
+    assert run_inside("import", str(session), "-o", str(place)).code == 0
+    for more in ([], ["--add", str(session)]):
+        packed = run_inside("bundle", str(place), "-o", str(path), "--force", *more)
+        assert packed.code == 0, packed.err
+        verified = run_inside("verify", str(path))
+        assert (verified.code, verified.err) == (0, ""), verified.out
+        with zipfile.ZipFile(path) as archive:
+            headers = [member.header_offset for member in archive.infolist()]
+        for header in headers:
+            flip(path, header + 14)
+            verified = run_inside("verify", str(path))
+            where = f"bytes {header + 14}..{header + 14}: altered beside what is packed"
+            assert (verified.code, where in verified.out) == (1, True), verified.out
+            flip(path, header + 14)
 
 
 @pytest.mark.parametrize("name", ["v1_0.zip", "v1_1.zip"])
