@@ -9,6 +9,8 @@ from pathlib import Path
 import pytest
 
 from freezeframe.capture.files.sigrok_sr_writer import write_sr
+from freezeframe.capture.recorder.pull import pull
+from freezeframe.emulator.target import EmulatorTarget
 from tests.decoders.test_guess import draw, i2c, nameless
 from tests.gui.cli import run_inside
 from tests.gui.made_capture import made_capture
@@ -113,3 +115,15 @@ def test_the_recording_of_a_card_is_sent_to_explain(tmp_path: Path) -> None:
     done = run_inside("decode", str(folder))
     assert done.code == 2
     assert f"freezeframe explain {folder}" in done.err
+
+
+def test_a_capture_folder_in_a_folder_is_one_capture_whatever_it_holds(tmp_path: Path) -> None:
+    inner = tmp_path / "night"
+    inner.mkdir()
+    pull(EmulatorTarget(seed=2), inner / "card.ff", freeze=True)
+    (inner / "card.ff" / "beside.csv").write_text("time,a\n0,1\n")
+    done = run_inside("decode", str(tmp_path), "--json")
+    assert done.code == 0, done.err
+    (capture,) = json.loads(done.out)["captures"]
+    assert capture["file"] == str(inner / "card.ff")
+    assert capture["recording"].startswith("is the recording of a card: freezeframe decode ")

@@ -46,10 +46,7 @@ def propose(
     if output is not None:
         raise InputError(f"-o {output}: without a decoder nothing is written; name one with -d")
     if place_of(file).is_dir() and not is_samples(file):
-        raise InputError(
-            f"{file}: is the recording of a card: freezeframe decode {file} -d trace, or "
-            f"freezeframe explain {file}"
-        )
+        raise InputError(f"{file}: {of_a_card(file)}")
     with compile_notice(), progress_bar("look", "read") as update:
         settings = ReadSettings(
             rate_hz,
@@ -60,6 +57,14 @@ def propose(
     print_notes(notes)
     options = [word for plugin in plugins for word in ("--plugin", str(plugin))]
     _print(file, [*options, *reading.words()], best, json=json)
+
+
+def of_a_card(folder: Path) -> str:
+    """Return what a capture folder is that holds no samples, and what looks into it."""
+    return (
+        f"is the recording of a card: freezeframe decode {folder} -d trace, or "
+        f"freezeframe explain {folder}"
+    )
 
 
 def _print(file: Path, options: Sequence[str], best: Guess, *, json: bool) -> None:

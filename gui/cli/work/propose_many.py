@@ -9,15 +9,16 @@ from typing import Any
 
 from freezeframe.capture.count_text import plural
 from freezeframe.capture.errors import FreezeframeError, InputError
-from freezeframe.capture.files.open import find_format
+from freezeframe.capture.files.open import find_format, is_samples
 from freezeframe.capture.files.source import ReadSettings
+from freezeframe.capture.folder.manifest import MANIFEST
 from freezeframe.capture.targets.given_as_file import missing
 from freezeframe.decoders.guess.propose import Guess, Guesser
 from freezeframe.decoders.plugin import load_with_plugins
 from freezeframe.gui.cli.compiling import compile_notice
 from freezeframe.gui.cli.output import emit_json, progress_bar, table
 from freezeframe.gui.cli.reading import Reading
-from freezeframe.gui.cli.work.propose import evidence_line, proposal_document
+from freezeframe.gui.cli.work.propose import evidence_line, of_a_card, proposal_document
 from freezeframe.gui.cli.work.reading import samplerate_hz, source_choice
 from freezeframe.gui.text import printable
 
@@ -38,7 +39,7 @@ def propose_many(
         )
     rate_hz = samplerate_hz(reading)
     source = source_choice(reading)
-    found: list[tuple[Path, Guess | FreezeframeError]] = []
+    found: list[tuple[Path, Guess | FreezeframeError | str]] = []
     with (
         compile_notice(),
         progress_bar("look", "capture") as update,
@@ -46,6 +47,9 @@ def propose_many(
     ):
         for number, file in enumerate(files):
             update(number, len(files), file.name)
+            if file.is_dir() and not is_samples(file):
+                found.append((file, of_a_card(file)))
+                continue
             settings = ReadSettings(rate_hz, reading.max_samples)
             try:
                 found.append((file, guesser.guess(source.open(file, settings))))
@@ -66,6 +70,9 @@ def _captures(places: Sequence[Path]) -> tuple[list[Path], int]:
     others = 0
     for place in places:
         for path in _expanded(place):
+            if path.is_dir():  # a capture folder is one capture, whatever it holds
+                files.append(path)
+                continue
             try:
                 find_format(path)
             except InputError:
@@ -80,8 +87,14 @@ def _captures(places: Sequence[Path]) -> tuple[list[Path], int]:
 
 
 def _expanded(place: Path) -> Iterator[Path]:
-    if place.is_dir():
-        yield from (path for path in sorted(place.rglob("*")) if path.is_file())
+    if place.is_dir() and (place / MANIFEST).is_file():
+        yield place
+    elif place.is_dir():
+        for path in sorted(place.iterdir()):
+            if path.is_dir():
+                yield from _expanded(path)
+            elif path.is_file():
+                yield path
     elif place.exists() or not glob.has_magic(str(place)):
         yield place
     else:
@@ -89,8 +102,10 @@ def _expanded(place: Path) -> Iterator[Path]:
             yield from _expanded(path)
 
 
-def _rows(file: Path, guess: Guess | FreezeframeError) -> Iterator[tuple[str, ...]]:
-    if isinstance(guess, FreezeframeError):
+def _rows(file: Path, guess: Guess | FreezeframeError | str) -> Iterator[tuple[str, ...]]:
+    if isinstance(guess, str):
+        yield str(file), "-", "", guess
+    elif isinstance(guess, FreezeframeError):
         yield str(file), "-", "", f"cannot be read: {guess}"
     elif not guess.proposals:
         yield str(file), "none that is known", "", guess.nothing
@@ -99,7 +114,9 @@ def _rows(file: Path, guess: Guess | FreezeframeError) -> Iterator[tuple[str, ..
             yield str(file), each.spec, f"{each.score:.0%}", evidence_line(each)
 
 
-def _document(file: Path, guess: Guess | FreezeframeError) -> dict[str, Any]:
+def _document(file: Path, guess: Guess | FreezeframeError | str) -> dict[str, Any]:
+    if isinstance(guess, str):
+        return {"file": str(file), "recording": printable(guess)}
     if isinstance(guess, FreezeframeError):
         return {"file": str(file), "error": printable(str(guess))}
     return {
