@@ -197,6 +197,8 @@ def _odd_at_last(bound: Bound, tap: int, here: At, ahead: Sequence[At]) -> _Odd 
     if tap in _RECEIVES:
         whole = replace_tap(bound, tap, here)
         checker, cause = read("checker", whole), read("cause", whole)
+        if checker.value == "counted" and _all_counted(bound, here[0]):
+            return None  # it was wrong before it came to this memory
         if checker.value == "not-counted" and cause.value != "raised":
             why = f"{checker.text}, where it looked at the packet"
     else:
@@ -211,6 +213,15 @@ def _odd_at_last(bound: Bound, tap: int, here: At, ahead: Sequence[At]) -> _Odd 
         return None
     names = " and ".join(other[0].source for other in ahead)
     return _Odd(bound, tap, here, at, right, f"{names} has another word there", sure=False)
+
+
+def _all_counted(bound: Bound, stream: Stream) -> bool:
+    """Tell whether the receiver counted as many packets as bad as are bad in a memory behind its checker."""
+    view = bound.facts.view
+    counts = [
+        view.count(bound.receiver, name) for name in ("bad-header", "bad-payload", "bad-length")
+    ]
+    return sum(packet.bad for packet in stream.packets) <= sum(count or 0 for count in counts)
 
 
 def _taken_well(bound: Bound) -> str:

@@ -234,6 +234,20 @@ def test_a_rotation_that_changes_few_words_is_not_named_lightly(explained: Expla
     assert finding.packet == hit.seq
 
 
+def test_a_packet_that_the_receiver_counted_as_bad_is_no_upset_of_the_memory_behind_it(
+    explained: Explain,
+) -> None:
+    """B.rx_enq is lost from the capture; B's checker looked at the packet before B.rx_deq recorded it."""
+    pair, hit = busy(causes=PAY)
+    alter(hit, "rx_enq", 9, 1 << 20)
+    pair.gaps["B", "rx_enq"] = [(0, 2048)]
+    pair.counter("B", "payload_errors", 1)
+    finding = only(explained(pair).findings)
+    assert (finding.diagnosis, finding.packet) == ("undetermined", hit.seq)
+    assert "payload-bit-flip" in finding.candidates
+    assert "recorder-suspect" not in finding.candidates
+
+
 # -- more than one thing -------------------------------------------------------------------------
 
 
