@@ -69,7 +69,7 @@ def test_what_is_no_evidence_keeps_verify_from_nothing_else(
     done = run_inside(*words)
     assert done.code == 2
     assert [line.split(": ")[1] for line in done.out.splitlines() if line[0] == "/"] == [
-        "whole", "damaged in 1 place; 2,304 B of 91,876 B are lost, --salvage reads the rest",
+        "whole", "damaged in 1 place; 2,304 B of 91,897 B are lost, --salvage reads the rest",
     ]  # fmt: skip
     assert done.err == (
         f"freezeframe: {nope}: there is no such file or folder\n"

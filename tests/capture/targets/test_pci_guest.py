@@ -67,7 +67,9 @@ class Played:
         self._thread.start()
 
     def _play(self) -> None:
-        while not self._ending.is_set():
+        ended = False
+        while not ended:
+            ended = self._ending.is_set()  # once more after the last write
             for device in range(_DEVICES):
                 self._obey(device * MAP_SIZE // 4)
             time.sleep(0.001)
@@ -76,8 +78,10 @@ class Played:
         arm, generation, state = (
             base + names.offset(f"ctl.{name}") // 4 for name in ("arm", "generation", "state")
         )
-        if self._words[arm] == _KEY << 16 | self._words[generation] + 1 & 0xFFFF:
+        written = self._words[arm]
+        if written:  # a key is taken once, and one that comes again for the same generation is none
             self._words[arm] = 0
+        if written == _KEY << 16 | self._words[generation] + 1 & 0xFFFF:
             self._words[state] = _ARMED
             self._words[generation] += 1
 
