@@ -217,11 +217,14 @@ def _odd_at_last(bound: Bound, tap: int, here: At, ahead: Sequence[At]) -> _Odd 
 
 def _all_counted(bound: Bound, stream: Stream) -> bool:
     """Tell whether the receiver counted as many packets as bad as are bad in a memory behind its checker."""
-    view = bound.facts.view
-    counts = [
-        view.count(bound.receiver, name) for name in ("bad-header", "bad-payload", "bad-length")
-    ]
-    return sum(packet.bad for packet in stream.packets) <= sum(count or 0 for count in counts)
+    counted = sum(count or 0 for count in _errors_counted(bound))
+    return sum(packet.bad for packet in stream.packets) <= counted
+
+
+def _errors_counted(bound: Bound) -> list[int | None]:
+    """Return what each check of the receiver counted; None where that was not read."""
+    view, checks = bound.facts.view, ("bad-header", "bad-payload", "bad-length")
+    return [view.count(bound.receiver, name) for name in checks]
 
 
 def _taken_well(bound: Bound) -> str:
@@ -245,9 +248,8 @@ def replace_tap(bound: Bound, tap: int, here: At) -> Bound:
 def _arrived_well(bound: Bound, packet: Packet) -> str:
     """Return how it is known that the receiver took a packet of which it recorded nothing without complaint."""
     view, receiver = bound.facts.view, bound.receiver
-    counts = [view.count(receiver, name) for name in ("bad-header", "bad-payload", "bad-length")]
     stream = view.stream(receiver, view.roles.rx.entry)
-    if stream is None or any(count != 0 for count in counts) or packet.seq is None:
+    if stream is None or any(count != 0 for count in _errors_counted(bound)) or packet.seq is None:
         return ""
     later = [p for p in stream.packets if p.header_ok and p.seq is not None]
     if not later or not 0 < ((later[0].seq or 0) - packet.seq) % (1 << 16) < 1 << 15:

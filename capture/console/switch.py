@@ -8,7 +8,7 @@ Source: firmware-hooks/c/ff_console.h and ff_switch.h.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
@@ -110,20 +110,8 @@ class SwitchMonitor:
         Raises:
             TargetError: the port went away.
         """
-        splitter = LineSplitter()
-        self._console.discard()
-        end_s = time.monotonic() + limit_s
-        while True:
-            data = self._console.now()
-            for text in splitter.feed(data):
-                line = parse(text)
-                if isinstance(line, Line) and line.what in _OF_REPORT:
-                    return True
-            if time.monotonic() >= end_s:
-                return False
-            if not data:
-                meanwhile()
-                time.sleep(_PAUSE_S)
+        lines = self._lines(limit_s, meanwhile)
+        return any(isinstance(line, Line) and line.what in _OF_REPORT for line in lines)
 
     def report(
         self, limit_s: float, meanwhile: Callable[[], object] = lambda: None
@@ -136,24 +124,14 @@ class SwitchMonitor:
         Raises:
             TargetError: none came, or the port went away.
         """
-        splitter, reader = LineSplitter(), ReportReader()
-        self._console.discard()
+        reader = ReportReader()
         behind, ours, damaged = False, 0, 0
-        end_s = time.monotonic() + limit_s
-        while time.monotonic() < end_s:
-            data = self._console.now()
-            if not data:
-                meanwhile()
-                time.sleep(_PAUSE_S)
-            for text in splitter.feed(data):
-                line = parse(text)
-                if line is None:
-                    continue
-                ours += 1
-                damaged += isinstance(line, Damaged)
-                if behind and (report := reader.feed(line)) is not None:
-                    return report
-                behind = behind or (isinstance(line, Line) and line.what == "fwd")
+        for line in self._lines(limit_s, meanwhile):
+            ours += 1
+            damaged += isinstance(line, Damaged)
+            if behind and (report := reader.feed(line)) is not None:
+                return report
+            behind = behind or (isinstance(line, Line) and line.what == "fwd")
         what = (
             f"{ours} of its lines, {damaged} damaged, and no whole report"
             if ours
@@ -162,3 +140,15 @@ class SwitchMonitor:
         raise TargetError(
             f"{self.name}: {what} in {limit_s:g} s; a switch's monitor prints one now and then (ff_console_switch)"
         )
+
+    def _lines(self, limit_s: float, meanwhile: Callable[[], object]) -> Iterator[Line | Damaged]:
+        """Yield the monitor's lines that come after this call, as long as it may take."""
+        splitter = LineSplitter()
+        self._console.discard()
+        end_s = time.monotonic() + limit_s
+        while time.monotonic() < end_s:
+            data = self._console.now()
+            if not data:
+                meanwhile()
+                time.sleep(_PAUSE_S)
+            yield from filter(None, map(parse, splitter.feed(data)))

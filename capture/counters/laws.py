@@ -104,9 +104,7 @@ class LawWatch:
                 low, high = self._moved.get(law.name, (balance, balance))
                 self._moved[law.name] = min(low, balance), max(high, balance)
                 least, most = high - (law.most - law.least), low + law.most - law.least
-                slack = (
-                    2 * _SLACK_WORDS
-                )  # what it began with may have been counted while words moved, too
+                slack = 2 * _SLACK_WORDS  # it may have begun while words moved
             wrong = not least - slack <= balance <= most + slack
             self._times[law.name] = self._times[law.name] + 1 if wrong else 0
             if self._times[law.name] >= _TIMES:

@@ -8,6 +8,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 
 from freezeframe.capture.folder.content import CHUNK_RECORDS, DeviceCapture, Gap, MemoryImage
@@ -30,6 +31,11 @@ SAMPLES_NAME = "freezeframe-samples"
 SAMPLES_VERSION = (1, 0)
 
 Json = dict[str, Any]
+
+
+def has_manifest(folder: Path) -> bool:
+    """Return whether a folder is that of a capture, also where one of its two manifests is gone."""
+    return any((folder / name).is_file() for name in (MANIFEST, MANIFEST_COPY))
 
 
 def sha256(data: bytes) -> str:

@@ -463,9 +463,7 @@ class _Guard:
         for step in (partial(self.extras.beside, report.path), explain):
             try:
                 step()
-            except (
-                FreezeframeError
-            ) as error:  # what could not be written beside it is explained all the same
+            except FreezeframeError as error:  # the other step is taken all the same
                 self._log(f"{report.path.name}: {error}")
 
     def _arm(

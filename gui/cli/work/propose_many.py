@@ -11,7 +11,7 @@ from freezeframe.capture.count_text import plural
 from freezeframe.capture.errors import FreezeframeError, InputError
 from freezeframe.capture.files.open import find_format, is_samples
 from freezeframe.capture.files.source import ReadSettings
-from freezeframe.capture.folder.manifest import MANIFEST
+from freezeframe.capture.folder.manifest import has_manifest
 from freezeframe.capture.targets.given_as_file import missing
 from freezeframe.decoders.guess.propose import Guess, Guesser
 from freezeframe.decoders.plugin import load_with_plugins
@@ -87,7 +87,7 @@ def _captures(places: Sequence[Path]) -> tuple[list[Path], int]:
 
 
 def _expanded(place: Path) -> Iterator[Path]:
-    if place.is_dir() and (place / MANIFEST).is_file():
+    if place.is_dir() and has_manifest(place):
         yield place
     elif place.is_dir():
         for path in sorted(place.iterdir()):

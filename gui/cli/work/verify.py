@@ -9,7 +9,7 @@ from typing import Any
 from freezeframe.capture.count_text import plural
 from freezeframe.capture.errors import CaptureFormatError, InputError
 from freezeframe.capture.folder.damage import APPENDED, lines_of
-from freezeframe.capture.folder.manifest import MANIFEST, MANIFEST_COPY
+from freezeframe.capture.folder.manifest import has_manifest
 from freezeframe.capture.folder.one_file import SUFFIX
 from freezeframe.capture.folder.salvage import examine_any
 from freezeframe.capture.journal import SUFFIX as RECORDING
@@ -79,9 +79,7 @@ def _is_one(path: Path) -> bool:
     if path.name.startswith("."):
         return False
     if path.is_dir():
-        return is_journal(path) or any(
-            (path / name).is_file() for name in (MANIFEST, MANIFEST_COPY)
-        )
+        return is_journal(path) or has_manifest(path)
     return path.name.endswith(SUFFIX)
 
 
