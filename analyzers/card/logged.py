@@ -79,7 +79,7 @@ def _is_before(entry: Logged, cause_ps: int | None) -> bool:
 
 
 def _ago(entry: Logged, cause_ps: int | None) -> str:
-    known = "" if entry.t_unc_ps != UNKNOWN else "about "
+    known = "" if UNKNOWN not in (entry.t_unc_ps, entry.cycle) else "about "
     if cause_ps is None:
         return f"at {known}{format_ps(entry.t_ps)}"
     return f"{known}{format_ps(cause_ps - entry.t_ps)} before the cause"
