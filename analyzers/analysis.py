@@ -9,7 +9,6 @@ from __future__ import annotations
 import json
 import math
 from dataclasses import dataclass, field
-from difflib import get_close_matches
 from typing import Any
 
 import numpy as np
@@ -18,6 +17,7 @@ import pandas as pd
 
 from freezeframe.analyzers.contract import Finding
 from freezeframe.capture.errors import InputError
+from freezeframe.capture.nearest import no_such
 from freezeframe.capture.notebook import ShownInNotebooks
 from freezeframe.decoders.trace.coverage import Coverages
 
@@ -141,9 +141,8 @@ class AnalysisResult(ShownInNotebooks):
         for figure in self.figures:
             if figure.name == name:
                 return figure
-        near = get_close_matches(name, [figure.name for figure in self.figures], n=1)
-        hint = f"; did you mean {near[0]}?" if near else ", nor one like it"
-        raise InputError(f"{self.name}: there is no figure {name!r}{hint}")
+        names = [figure.name for figure in self.figures]
+        raise InputError(f"{self.name}: {no_such('figure', name, names, 'nor one like it')}")
 
     def to_json(self) -> dict[str, Any]:
         """Return plain JSON values; 64-bit words in tables stand as their int64 bit pattern."""

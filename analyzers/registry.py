@@ -5,13 +5,13 @@ Source: Python Packaging User Guide, entry points specification.
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from importlib.metadata import EntryPoint, entry_points
 
 from freezeframe.analyzers.contract import Analysis
 from freezeframe.capture.errors import InputError
+from freezeframe.capture.nearest import no_such
 
 GROUP = "freezeframe.analyzers"
 
@@ -33,11 +33,7 @@ class AnalysisRegistry:
             return self.analyses[name]
         if name in self.broken:
             raise InputError(f"analysis {name} does not load: {self.broken[name]}")
-        near = difflib.get_close_matches(name, self.analyses, n=1)
-        hint = f", did you mean {near[0]}?" if near else "."
-        raise InputError(
-            f"there is no analysis {name!r}{hint} There is: {', '.join(sorted(self.analyses))}"
-        )
+        raise InputError(no_such("analysis", name, sorted(self.analyses)))
 
 
 def load_analyses(points: Iterable[EntryPoint] | None = None) -> AnalysisRegistry:

@@ -9,7 +9,6 @@ Source: Python Packaging User Guide, entry points specification.
 
 from __future__ import annotations
 
-import difflib
 import fnmatch
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
@@ -18,6 +17,7 @@ from typing import Any
 
 from freezeframe.capture.code import code
 from freezeframe.capture.errors import InputError
+from freezeframe.capture.nearest import no_such
 from freezeframe.decoders.contract import Decoder
 
 GROUP = "freezeframe.decoders"
@@ -115,12 +115,8 @@ class Registry:
         broken = self.failed(name)
         if broken is not None:
             raise InputError(f"decoder {name} ({broken.origin}) does not load: {broken.error}")
-        near = difflib.get_close_matches(name, self.decoders, n=1)
-        hint = f", did you mean {near[0]}?" if near else "."
-        raise InputError(
-            f"there is no decoder {name!r}{hint} There is: "
-            f"{shortened(self.decoders)} (`freezeframe decoders` lists them)"
-        )
+        told = no_such("decoder", name, self.decoders, f"there is {shortened(self.decoders)}")
+        raise InputError(f"{told} (`freezeframe decoders` lists them)")
 
     def failed(self, name: str) -> BrokenDecoder | None:
         """Return why the decoder of this name did not load when it was asked for; None where it did."""

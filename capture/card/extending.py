@@ -10,13 +10,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
 
 from freezeframe.capture.card.lines import key_lines
 from freezeframe.capture.card.toml_text import CardError, parse_toml
 from freezeframe.capture.card.wording import shown
+from freezeframe.capture.nearest import meant
 
 EXTENDS = "extends"
 _SUFFIX = ".toml"
@@ -95,7 +95,7 @@ def _stacked(files: Sequence[tuple[str, str]], tables: Sequence[dict[str, Any]])
         own = Layers((files[number],), {})
         problems += (
             f"{own.shown_place(where)}: {shown('.'.join(map(str, where)))} has nothing in it, which takes away what "
-            f"is there of that name, and {files[number + 1][0]} has none{_near(str(where[-1]), there)}"
+            f"is there of that name, and {files[number + 1][0]} has none; {meant(str(where[-1]), there)}"
             for where, there in _takes_nothing(said, tables[number], ())
         )
         said = laid_over(said, tables[number])
@@ -144,10 +144,8 @@ def _base(
     if not said.endswith(_SUFFIX):
         ships = known()
         if said not in ships:
-            near = get_close_matches(said, ships, n=1)
-            hint = f"did you mean {near[0]}?" if near else f"there is {', '.join(ships)}"
             raise CardError(
-                f"{at}: no {kind} of that name ships; {hint} (a file's path ends in {_SUFFIX})"
+                f"{at}: no {kind} of that name ships; {meant(said, ships)} (a file's path ends in {_SUFFIX})"
             )
         return ships[said]
     path = folder / said
@@ -158,8 +156,3 @@ def _base(
     if not there:
         raise CardError(f"{at}: there is no file {shown(str(path))}")
     return path
-
-
-def _near(name: str, known: list[str]) -> str:
-    near = get_close_matches(name, known, n=1)
-    return f"; did you mean {near[0]}?" if near else ""

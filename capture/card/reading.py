@@ -6,7 +6,6 @@ import codecs
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from difflib import get_close_matches
 from functools import cache
 from pathlib import Path
 from typing import Any, TypeVar, get_args, get_origin, get_type_hints
@@ -22,6 +21,7 @@ from freezeframe.capture.card.toml_text import CardError
 from freezeframe.capture.card.wording import shown, wanted
 from freezeframe.capture.card.worked_out import worked_out
 from freezeframe.capture.errors import InputError
+from freezeframe.capture.nearest import meant
 
 MOST_B = 1 << 20  # a card of 64 taps with everything declared has some 60 kB
 _SHOWN = 20
@@ -189,13 +189,10 @@ def _problem(path: tuple[str | int, ...], kind: Any, message: str, table: Any = 
     unknown, missing = _UNKNOWN.fullmatch(message), _MISSING.fullmatch(message)
     if unknown is not None:
         inner = _steps(unknown[2])
-        near = get_close_matches(unknown[1], _keys(kind, inner), n=1)
-        known = ", ".join(_keys(kind, inner))
-        hint = f"did you mean {near[0]}?" if near else f"there is {known}"
         holder = ".".join([*filter(None, [where]), *map(str, inner)])
         return Problem(
             (*path, *inner, unknown[1]),
-            f"unknown key {unknown[1]!r}{holder and f' in {holder}'}; {hint}",
+            f"unknown key {unknown[1]!r}{holder and f' in {holder}'}; {meant(unknown[1], _keys(kind, inner))}",
         )
     if missing is not None:
         inner = _steps(missing[2])
@@ -220,10 +217,10 @@ def _problem(path: tuple[str | int, ...], kind: Any, message: str, table: Any = 
                 return problem
     words = _choices(kind, inner)
     if isinstance(value, str) and words:
-        near = get_close_matches(value, words, n=1)
-        hint = f"; did you mean {near[0]}?" if near else ""
         known = ", ".join(word or repr("") for word in words)
-        return Problem((*path, *inner), f"{key}: {value!r} is not one of {known}{hint}")
+        near = meant(value, words, "")
+        said = f"{key}: {value!r} is not one of {known}"
+        return Problem((*path, *inner), f"{said}; {near}" if near else said)
     return Problem((*path, *inner), f"{key}: {shown(value)} is not {wanted(found)}")
 
 

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from difflib import get_close_matches
+from collections.abc import Iterator
 
 from freezeframe.capture.card.elaborated import BUILT_IN_CAUSES, LOG
 from freezeframe.capture.card.hooks import problems_of_hooks
@@ -20,6 +19,7 @@ from freezeframe.capture.card.tables import (
 from freezeframe.capture.card.trigger_parts import problems_of_trigger
 from freezeframe.capture.card.wires import NamedWire, wires_of
 from freezeframe.capture.card.wording import shown
+from freezeframe.capture.nearest import no_such
 
 Where = tuple[str | int, ...]
 _NARROW = (8, 16, 32)
@@ -54,15 +54,6 @@ def problems_of(card: CardFile) -> Iterator[tuple[Where, str]]:
         yield from _known_field(card, ("identity", "fields"), field)
     if card.identity.by == "fields" and not card.identity.fields:
         yield ("identity",), 'identity: by = "fields" needs fields = ["FORMAT.FIELD"]'
-
-
-def _nearest(kind: str, name: str, known: Mapping[str, object]) -> str:
-    if not name:
-        return f"{kind} is missing; there is {', '.join(known) or 'none'}"
-    near = get_close_matches(name, known, n=1)
-    if near:
-        return f"there is no {kind} {name!r}; did you mean {near[0]}?"
-    return f"there is no {kind} {name!r}; there is {', '.join(known) or 'none'}"
 
 
 def _clocks(card: CardFile) -> Iterator[tuple[Where, str]]:
@@ -110,7 +101,7 @@ def _format(where: Where, shape: Format) -> Iterator[tuple[Where, str]]:
     if not shape.field:
         yield where, f"format {name}: fields without one [format.{name}.field.NAME]"
     if shape.length and shape.length not in shape.field:
-        yield (*where, "length"), f"format {name}: {_nearest('field', shape.length, shape.field)}"
+        yield (*where, "length"), f"format {name}: {no_such('field', shape.length, shape.field)}"
     for field_name, field in shape.field.items():
         at = (*where, "field", field_name)
         for value, what in (
@@ -143,9 +134,9 @@ def _crc(where: Where, check: CrcCheck) -> Iterator[tuple[Where, str]]:
 def _tap(card: CardFile, where: Where, tap: Tap) -> Iterator[tuple[Where, str]]:
     name = where[1]
     if tap.clock not in card.clock:
-        yield (*where, "clock"), f"tap {name}: {_nearest('clock', tap.clock, card.clock)}"
+        yield (*where, "clock"), f"tap {name}: {no_such('clock', tap.clock, card.clock)}"
     if tap.format and tap.format not in card.format:
-        yield (*where, "format"), f"tap {name}: {_nearest('format', tap.format, card.format)}"
+        yield (*where, "format"), f"tap {name}: {no_such('format', tap.format, card.format)}"
     if tap.bits not in _NARROW and tap.bits % 64:
         nearest = min(2**20, -(-tap.bits // 64) * 64)
         yield (
@@ -198,7 +189,7 @@ def _path(card: CardFile, where: Where, path: Path) -> Iterator[tuple[Where, str
     name = where[1]
     for tap in path.taps:
         if tap not in card.tap:
-            yield (*where, "taps"), f"path {name}: {_nearest('tap', tap, card.tap)}"
+            yield (*where, "taps"), f"path {name}: {no_such('tap', tap, card.tap)}"
     twice = sorted({tap for tap in path.taps if path.taps.count(tap) > 1})
     if twice:
         yield (
@@ -227,12 +218,12 @@ def _path(card: CardFile, where: Where, path: Path) -> Iterator[tuple[Where, str
         ):
             yield (
                 at,
-                f"path {name}: drops: {_nearest('counter', stretch.drops.counter, card.counter)}",
+                f"path {name}: drops: {no_such('counter', stretch.drops.counter, card.counter)}",
             )
         if stretch.level and stretch.level not in card.bank:
             yield (
                 at,
-                f"path {name}: level: {_nearest('register of the bank', stretch.level, card.bank)}",
+                f"path {name}: level: {no_such('register of the bank', stretch.level, card.bank)}",
             )
         for field in stretch.rewrites:
             yield from _known_field(card, at, field)
@@ -243,7 +234,7 @@ def _known_field(card: CardFile, where: Where, field: str) -> Iterator[tuple[Whe
     name, _, rest = field.partition(".")
     shape = card.format.get(name)
     if shape is None:
-        yield where, f"{field}: {_nearest('format', name, card.format)}"
+        yield where, f"{field}: {no_such('format', name, card.format)}"
         return
     known = {
         "ethernet": dict.fromkeys(_ETHERNET_FIELDS),
@@ -252,7 +243,7 @@ def _known_field(card: CardFile, where: Where, field: str) -> Iterator[tuple[Whe
         "raw": {},
     }[shape.is_]
     if rest not in known:
-        yield where, f"{field}: {_nearest(f'field of format {name}', rest, known)}"
+        yield where, f"{field}: {no_such(f'field of format {name}', rest, known)}"
 
 
 def _cause(card: CardFile, where: Where, cause: Cause) -> Iterator[tuple[Where, str]]:
@@ -269,13 +260,13 @@ def _cause(card: CardFile, where: Where, cause: Cause) -> Iterator[tuple[Where, 
         return
     if cause.wire:
         if cause.tap and cause.tap not in card.tap:
-            yield (*where, "tap"), f"cause {name}: {_nearest('tap', cause.tap, card.tap)}"
+            yield (*where, "tap"), f"cause {name}: {no_such('tap', cause.tap, card.tap)}"
         if cause.clock and cause.clock not in card.clock:
-            yield (*where, "clock"), f"cause {name}: {_nearest('clock', cause.clock, card.clock)}"
+            yield (*where, "clock"), f"cause {name}: {no_such('clock', cause.clock, card.clock)}"
         return
     tap = card.tap.get(cause.tap)
     if cause.check in _AT_A_TAP and tap is None:
-        yield (*where, "tap"), f"cause {name}: {_nearest('tap', cause.tap, card.tap)}"
+        yield (*where, "tap"), f"cause {name}: {no_such('tap', cause.tap, card.tap)}"
         return
     if cause.check in ("no-ready", "watchdog") and not cause.cycles:
         yield where, f"cause {name}: {cause.check} needs cycles"
@@ -326,7 +317,7 @@ def _counters(card: CardFile) -> Iterator[tuple[Where, str]]:
         if bool(counter.counts) == bool(counter.wire):
             yield where, f"counter {name}: counts something at a tap, or a wire: one of the two"
         elif (counter.counts or counter.tap) and counter.tap not in card.tap:
-            yield (*where, "tap"), f"counter {name}: {_nearest('tap', counter.tap, card.tap)}"
+            yield (*where, "tap"), f"counter {name}: {no_such('tap', counter.tap, card.tap)}"
     for table, parts in (
         ("counter", card.counter),
         ("bank", card.bank),
@@ -337,7 +328,7 @@ def _counters(card: CardFile) -> Iterator[tuple[Where, str]]:
             if part.clock and part.clock not in card.clock:
                 yield (
                     (table, name, "clock"),
-                    f"{table} {name}: {_nearest('clock', part.clock, card.clock)}",
+                    f"{table} {name}: {no_such('clock', part.clock, card.clock)}",
                 )
 
 
@@ -347,7 +338,7 @@ def _logged(card: CardFile) -> Iterator[tuple[Where, str]]:
         where = ("histogram", name)
         tap = card.tap.get(histogram.tap)
         if tap is None:
-            yield where, f"histogram {name}: {_nearest('tap', histogram.tap, card.tap)}"
+            yield where, f"histogram {name}: {no_such('tap', histogram.tap, card.tap)}"
         elif tap.kind != "axi-stream" and card.card.map == 2:
             yield (
                 where,
@@ -392,7 +383,7 @@ def _laws(card: CardFile) -> Iterator[tuple[Where, str]]:
             if term not in terms and not (card.card.map == 1 and "." in term):
                 yield (
                     ("law", name),
-                    f"law {name}: {_nearest('counter or register of the bank', term, terms)}",
+                    f"law {name}: {no_such('counter or register of the bank', term, terms)}",
                 )
         yield from _bounds(card, name, law)
 

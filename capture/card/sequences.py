@@ -6,9 +6,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from difflib import get_close_matches
 
 from freezeframe.capture.card.tables import CardFile, Event, FormatField, Load, Transactions, Way
+from freezeframe.capture.nearest import no_such
 
 Where = tuple[str | int, ...]
 _MOST_EVENTS = 16
@@ -24,7 +24,7 @@ def problems_of_sequences(card: CardFile) -> Iterator[tuple[Where, str]]:
                 if one not in machine.names:
                     yield (
                         ("states", name, "after"),
-                        f"states {name}: after: {_nearest('state', one, machine.names)}",
+                        f"states {name}: after: {no_such('state', one, machine.names)}",
                     )
     for name, said in card.transactions.items():
         yield from _transactions(card, ("transactions", name), said)
@@ -73,7 +73,7 @@ def _transactions(card: CardFile, where: Where, said: Transactions) -> Iterator[
     name = where[1]
     for key, tap in (("out", said.out), ("in", said.in_)):
         if tap not in card.tap:
-            yield (*where, key), f"transactions {name}: {key}: {_nearest('tap', tap, card.tap)}"
+            yield (*where, key), f"transactions {name}: {key}: {no_such('tap', tap, card.tap)}"
     formats = {card.tap[tap].format for tap in (said.out, said.in_) if tap in card.tap}
     shape = card.format.get(next(iter(formats), ""))
     if len(formats) == 1 and (shape is None or shape.is_ != "fields"):
@@ -94,7 +94,7 @@ def _transactions(card: CardFile, where: Where, said: Transactions) -> Iterator[
             if event and event not in known:
                 yield (
                     (*where, key),
-                    f"transactions {name}: {key}: {_nearest('event', event, known)}",
+                    f"transactions {name}: {key}: {no_such('event', event, known)}",
                 )
     named = [said.taken, said.returned, said.timed_out, said.busy, *said.refused]
     for event in dict.fromkeys(named):
@@ -116,7 +116,7 @@ def _fields(
     for key in ("id", "kind", "status"):
         field = getattr(said, key)
         if field and field not in fields:
-            yield (*where, key), f"transactions {name}: {key}: {_nearest('field', field, fields)}"
+            yield (*where, key), f"transactions {name}: {key}: {no_such('field', field, fields)}"
     if said.id in fields and said.ids > 1 << fields[said.id].bits:
         bits = fields[said.id].bits
         yield (
@@ -130,13 +130,13 @@ def _fields(
     ]  # fmt: skip
     for field, key, names in named:
         if key == "apart" and field not in fields:
-            yield (*where, key), f"transactions {name}: apart: {_nearest('field', field, fields)}"
+            yield (*where, key), f"transactions {name}: apart: {no_such('field', field, fields)}"
         known = fields[field].names if field in fields else {}
         for one in names if field in fields else []:
             if one not in known:
                 yield (
                     (*where, key),
-                    f"transactions {name}: {key}: {_nearest(f'name of field {field}', one, known)}",
+                    f"transactions {name}: {key}: {no_such(f'name of field {field}', one, known)}",
                 )
 
 
@@ -145,7 +145,7 @@ def _load(card: CardFile, where: Where, said: Load) -> Iterator[tuple[Where, str
     for key in LOAD_EVENTS:
         event = getattr(said, key)
         if event and event not in card.event:
-            yield (*where, key), f"load {name}: {key}: {_nearest('event', event, card.event)}"
+            yield (*where, key), f"load {name}: {key}: {no_such('event', event, card.event)}"
         elif event and not card.event[event].value:
             yield (*where, key), f"load {name}: {key}: event {event} is logged without a value"
     if len({card.event[event].clock for event in events_of_load(said) if event in card.event}) > 1:
@@ -161,7 +161,7 @@ def _way(card: CardFile, where: Where, way: Way) -> Iterator[tuple[Where, str]]:
             if event not in logged:
                 yield (
                     (*where, "phase", number),
-                    f"way {name}: phase {phase.name}: {_nearest('event', event, logged)}",
+                    f"way {name}: phase {phase.name}: {no_such('event', event, logged)}",
                 )
             elif not logged[event].value:
                 yield (
@@ -181,9 +181,3 @@ def _logged(card: CardFile) -> dict[str, Event]:
     """Return the events of the card, and of the one at the other end where there is one: it is of the same sort."""
     far = {PEER + name: event for name, event in card.event.items()} if goes_on(card) else {}
     return card.event | far
-
-
-def _nearest(kind: str, name: str, known: Mapping[str, object] | list[str]) -> str:
-    near = get_close_matches(name, list(known), n=1)
-    hint = f"did you mean {near[0]}?" if near else f"there is {', '.join(known) or 'none'}"
-    return f"there is no {kind} {name!r}; {hint}"

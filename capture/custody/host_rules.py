@@ -17,12 +17,12 @@ import subprocess
 import time
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from difflib import get_close_matches
 from pathlib import Path
 
 from freezeframe.capture.counters.alarms import Alarm, parse_alarm
 from freezeframe.capture.counters.contract import CounterSource
 from freezeframe.capture.errors import InputError
+from freezeframe.capture.nearest import meant
 
 _MOST_LINE_B = 1 << 16  # of a line that does not end
 _MOST_AT_ONCE_B = 1 << 20
@@ -251,8 +251,8 @@ def refuse_unknown(alarms: Sequence[Alarm], sources: Sequence[CounterSource]) ->
             continue
         every = [key for keys in names.values() for key in keys]
         word = _WORD.search(alarm.name)
-        near = get_close_matches(word[0] if word else alarm.name, every, n=1, cutoff=0.6)
-        hint = f"did you mean {near[0]}?" if near else f"{len(every)} names are counted there"
+        counted = f"{len(every)} names are counted there"
+        hint = meant(word[0] if word else alarm.name, every, counted)
         raise InputError(
             f"alarm {alarm.text!r}: would never ring: {', '.join(names) or 'no source'} has no counter "
             f"{alarm.name!r}; {hint}"

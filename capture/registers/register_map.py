@@ -5,13 +5,13 @@ Addresses are bytes from the start of the device.
 
 from __future__ import annotations
 
-import difflib
 from bisect import bisect_right
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
 from itertools import product
 from typing import NamedTuple
 
+from freezeframe.capture.nearest import no_such
 from freezeframe.capture.registers.layout import FieldInfo, RegisterInfo, WindowInfo
 
 
@@ -64,14 +64,14 @@ class RegisterMap:
         try:
             return self._register_of[name]
         except KeyError:
-            raise ValueError(f"no register {name!r}{_nearest(name, self._register_of)}") from None
+            raise _no_such("register", name, self._register_of) from None
 
     def window(self, name: str) -> WindowInfo:
         """Return the window of that name; ``ValueError`` as for ``register``."""
         try:
             return self._window_of[name]
         except KeyError:
-            raise ValueError(f"no window {name!r}{_nearest(name, self._window_of)}") from None
+            raise _no_such("window", name, self._window_of) from None
 
     def field(self, name: str, field: str) -> FieldInfo:
         """Return a field of a register.
@@ -134,6 +134,5 @@ class RegisterMap:
         }
 
 
-def _nearest(name: str, known: Mapping[str, RegisterInfo] | Mapping[str, WindowInfo]) -> str:
-    near = difflib.get_close_matches(name, known, 3)
-    return f"; the nearest are {', '.join(near)}" if near else ""
+def _no_such(kind: str, name: str, known: Mapping[str, object]) -> ValueError:
+    return ValueError(no_such(kind, name, known, f"the map has {len(known)}"))

@@ -6,7 +6,6 @@ except with ``null``. Opaque words are compared as unsigned numbers, as they are
 
 from __future__ import annotations
 
-import difflib
 import operator
 import re
 from collections.abc import Callable
@@ -19,6 +18,7 @@ import numpy.typing as npt
 import pandas as pd
 import pandas.api.types as kinds
 
+from freezeframe.capture.nearest import no_such
 from freezeframe.decoders.query.parse import (
     And,
     Comparison,
@@ -294,6 +294,4 @@ def _no_column(operand: Operand, table: pd.DataFrame) -> ExpressionError:
     names = [str(name) for name in table.columns]
     if not isinstance(operand, Word):
         return ExpressionError("a column should stand on one side of this", operand.at, operand.end)
-    near = difflib.get_close_matches(operand.name, names, n=1)
-    hint = f"; did you mean {near[0]}?" if near else f"; there is {', '.join(names)}"
-    return ExpressionError(f"there is no column {operand.name!r}{hint}", operand.at, operand.end)
+    return ExpressionError(no_such("column", operand.name, names), operand.at, operand.end)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from difflib import get_close_matches
 from typing import Any
 
 import numpy as np
@@ -13,6 +12,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from freezeframe.capture.errors import InputError
+from freezeframe.capture.nearest import meant
 from freezeframe.decoders.query.evaluate import MixedColumnsError, matching
 from freezeframe.decoders.query.parse import (
     And,
@@ -83,15 +83,9 @@ class Selection:
         """Tell, behind the last block, each text that is compared with columns which never can have it."""
         for (column, value), texts in self._seen.items():
             if texts and value not in texts:
-                by_lower = {text.lower(): text for text in sorted(texts)}
-                near = get_close_matches(value.lower(), list(by_lower), n=1)
                 there = sorted(texts)[:_MOST_TEXTS]
                 more = f" and {len(texts) - len(there)} more" if len(texts) > len(there) else ""
-                hint = (
-                    f"did you mean {by_lower[near[0]]}?"
-                    if near
-                    else f"it has {', '.join(there)}{more}"
-                )
+                hint = meant(value, sorted(texts), f"it has {', '.join(there)}{more}")
                 self._note(f"{self._expression}: {column} is never {value!r}; {hint}")
 
     def _see(self, table: pa.Table) -> None:

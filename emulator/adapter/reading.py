@@ -7,12 +7,12 @@ import math
 import re
 from collections.abc import Collection, Iterator, Mapping, Set
 from dataclasses import dataclass
-from difflib import get_close_matches
 from typing import Any
 
 from freezeframe.capture.card.reading import checked
 from freezeframe.capture.card.toml_text import CardError
 from freezeframe.capture.errors import InputError
+from freezeframe.capture.nearest import meant, no_such
 from freezeframe.emulator.adapter.deadlock import deadlocks
 from freezeframe.emulator.adapter.formula import evaluated
 from freezeframe.emulator.adapter.references import problems_of
@@ -181,8 +181,7 @@ def _place_of(said: Mapping[str, Any], key: str, given: str) -> Where:
     if key in ("messages", "seed"):
         return ("run", key)
     known = [*said.get("parameter", {}), "messages", "seed"]
-    near = get_close_matches(key, known, n=1)
-    hint = f"did you mean {near[0]}?" if near else f"there are {', '.join(known)}"
+    hint = meant(key, known)
     raise InputError(f"{given}: there is no such parameter; {hint} (or give table.name.key)")
 
 
@@ -193,9 +192,7 @@ def _put(said: dict[str, Any], path: Where, given: str, value: Any) -> None:
             said["run"] = {}
         inner = table.get(str(step))
         if not isinstance(inner, dict):
-            near = get_close_matches(str(step), list(table), n=1)
-            hint = f"did you mean {near[0]}?" if near else f"there are {', '.join(table)}"
-            raise InputError(f"{given}: there is no table {step!r}; {hint}")
+            raise InputError(f"{given}: {no_such('table', str(step), table)}")
         table = inner
     table[str(path[-1])] = value
 

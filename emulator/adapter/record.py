@@ -22,6 +22,7 @@ from freezeframe.capture.card.reading import read_card
 from freezeframe.capture.card.recording import CardRecording, RecordedClock
 from freezeframe.capture.card.shipped import card_place
 from freezeframe.capture.errors import InputError
+from freezeframe.capture.nearest import no_such
 from freezeframe.decoders.tap.event_log import LogKind
 from freezeframe.emulator.adapter.compiled import Compiled, compile_adapter
 from freezeframe.emulator.adapter.engine import SAMPLED
@@ -58,9 +59,7 @@ def run_recorded(profile: str, seed: int, workload: str) -> tuple[CardRecording,
         InputError: the profile or its card cannot be used, or there is no such workload.
     """
     if workload not in WORKLOADS:
-        raise InputError(
-            f"profile {profile} has no workload {workload!r}; there are {', '.join(WORKLOADS)}"
-        )
+        raise InputError(f"profile {profile}: {no_such('workload', workload, WORKLOADS)}")
     described = load_adapter(profile, {"run.seed": _seed(profile, seed)})
     name = named_card(profile_file(profile))
     if not name:

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from difflib import get_close_matches
 
+from freezeframe.capture.nearest import no_such
 from freezeframe.emulator.adapter.tables import MOST_MESSAGES, Adapter, Flow, Stage
 
 Where = tuple[str | int, ...]
@@ -60,9 +60,7 @@ def _names(
 ) -> Iterator[tuple[Where, str]]:
     for one in given:
         if one not in known:
-            near = get_close_matches(one, known, n=1)
-            hint = f"did you mean {near[0]}?" if near else f"there are {', '.join(known) or 'none'}"
-            yield path, f"{'.'.join(map(str, path))}: there is no {what} {one!r}; {hint}"
+            yield path, f"{'.'.join(map(str, path))}: {no_such(what, one, known)}"
 
 
 def _stage(adapter: Adapter, name: str, stage: Stage) -> Iterator[tuple[Where, str]]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from freezeframe.capture.errors import InputError
+from freezeframe.capture.nearest import no_such
 from freezeframe.capture.time_text import parse_time
 from freezeframe.emulator.faults.base import Fault
 from freezeframe.emulator.faults.clock_drift import ClockDrift
@@ -16,7 +17,6 @@ from freezeframe.emulator.faults.header_miscounted import HeaderMiscounted
 from freezeframe.emulator.faults.interrupt_lost import InterruptLost
 from freezeframe.emulator.faults.interrupt_storm import InterruptStorm
 from freezeframe.emulator.faults.lane_misaligned import LaneMisaligned
-from freezeframe.emulator.faults.nearest import meant
 from freezeframe.emulator.faults.payload_bit_flip import PayloadBitFlip
 from freezeframe.emulator.faults.short_transfers import ShortTransfers
 from freezeframe.emulator.faults.split_retry_mishandled import SplitRetryMishandled
@@ -99,11 +99,10 @@ def _named(name: str, text: str, names: list[str]) -> Fault:
     if len(names) == 1 and name in PART_FAULTS:
         return PART_FAULTS[name]()
     if name not in FAULTS:
-        raise InputError(
-            f"fault {name!r} does not exist{meant(name, (*FAULTS, *PART_FAULTS, *ENTRIES))}; "
-            f"there are {', '.join((*FAULTS, *PART_FAULTS))}, "
-            f"and alone the {len(ENTRIES)} of docs/open-world-faults.md"
-        )
+        listed = (*FAULTS, *PART_FAULTS)
+        alone = f"and alone the {len(ENTRIES)} of docs/open-world-faults.md"
+        there = f"there is {', '.join(listed)}, {alone}"
+        raise InputError(no_such("fault", name, (*listed, *ENTRIES), there))
     if names.count(name) > 1 or (name == "none" and len(names) > 1):
         raise InputError(
             f"fault {text!r}: {name} cannot be one of several; join different faults with +"

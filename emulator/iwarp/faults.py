@@ -16,7 +16,7 @@ from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
 from freezeframe.capture.errors import InputError
-from freezeframe.emulator.faults.nearest import meant
+from freezeframe.capture.nearest import no_such
 from freezeframe.emulator.iwarp.fpdu import build_fpdu, markers_within, padding, with_crc
 from freezeframe.emulator.iwarp.layout import (
     READ_QUEUE,
@@ -461,9 +461,7 @@ def parse_order(text: str) -> Order:
     """
     name, _, where = text.partition("@")
     if name not in FAULTS:
-        raise InputError(
-            f"--fault {text!r}: there is no {name!r}{meant(name, FAULTS)}; there are {', '.join(FAULTS)}"
-        )
+        raise InputError(f"--fault {text!r}: {no_such('fault', name, FAULTS)}")
     message, _, offset = where.partition(":")
     numbers = (message or "1", offset or "-1")
     if not all(n.removeprefix("-").isascii() and n.removeprefix("-").isdigit() for n in numbers):

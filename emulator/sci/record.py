@@ -12,11 +12,11 @@ from freezeframe.capture.card.reading import read_card
 from freezeframe.capture.card.recording import CardRecording, RecordedClock
 from freezeframe.capture.card.shipped import card_place
 from freezeframe.capture.errors import InputError
+from freezeframe.capture.nearest import no_such
 from freezeframe.decoders.sci import layout
 from freezeframe.decoders.tap.event_log import LogKind
 from freezeframe.emulator.card_image import SERVED
 from freezeframe.emulator.card_memory import LogMemory, TapMemory
-from freezeframe.emulator.faults.nearest import meant
 from freezeframe.emulator.profile_files import named_card, profile_file
 from freezeframe.emulator.sci.bridge import Bridge
 from freezeframe.emulator.sci.faults import FAULTS, SciFault, at_both_ends
@@ -179,13 +179,9 @@ def _check(
     profile: str, fault: str, seed: int, workload: str, workloads: Mapping[str, object]
 ) -> None:
     if fault not in FAULTS:
-        raise InputError(
-            f"profile {profile} has no fault {fault!r}{meant(fault, FAULTS)}; there are {', '.join(FAULTS)}"
-        )
+        raise InputError(f"profile {profile}: {no_such('fault', fault, FAULTS)}")
     if workload not in workloads:
-        raise InputError(
-            f"profile {profile} has no workload {workload!r}; there are {', '.join(workloads)}"
-        )
+        raise InputError(f"profile {profile}: {no_such('workload', workload, workloads)}")
     if seed < 0:
         raise InputError(f"seed {seed}: a seed is a whole number from 0 on")
 

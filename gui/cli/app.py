@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Sequence
-from difflib import get_close_matches
 from importlib import import_module
 from types import ModuleType
 
 import typer
 
+from freezeframe.capture.nearest import meant
 from freezeframe.gui.cli.errors import reported
 from freezeframe.gui.cli.unpacking import UnpackingCommand
 from freezeframe.gui.cli.usage import OneLineGroup
@@ -73,7 +73,6 @@ def run_verb(arguments: list[str], *, completing: bool) -> int:
 
 def _unknown(first: str) -> int:
     kind = "option" if first.startswith("-") else "verb"
-    close = get_close_matches(first, [verb.name for verb in VERBS], n=1)
-    hint = f"did you mean {close[0]!r}?" if close else "'freezeframe --help' lists them"
+    hint = meant(first, [verb.name for verb in VERBS], "'freezeframe --help' lists them")
     print(f"freezeframe: {first!r} is not a {kind}; {hint}", file=sys.stderr)
     return 2

@@ -11,6 +11,7 @@ from typing import Any
 import typer
 from typer.core import TyperGroup
 
+from freezeframe.capture.nearest import meant
 from freezeframe.gui.text import printable
 
 MOST_S = 100_000_000
@@ -101,7 +102,7 @@ def _what(error: Any) -> str:
         name = max(param.opts, key=len) if is_option else param.metavar
         return f"{name}: {_reworded(message)}"
     possible = getattr(error, "possibilities", None)
-    hint = f"; did you mean {' or '.join(sorted(possible))}?" if possible else ""
+    hint = f"; {meant(error.option_name, possible)}" if possible else ""
     return f"{message[:1].lower()}{message[1:]}{hint}"
 
 

@@ -190,7 +190,7 @@ def test_most_names_need_no_backslash(spec: str, probe: str) -> None:
     [
         ("", "a decoder's name is missing"),
         ("bus+", "a decoder's name is missing"),
-        ("bsu", r"there is no decoder 'bsu', did you mean bus\? There is: bus, folder"),
+        ("bsu", r"there is no decoder 'bsu'; did you mean bus\?"),
         ("bus:", "'' is not option=value or channel=PROBE"),
         ("bus:baud", "'baud' is not option=value"),
         ("bus:=1", "'=1' is not option=value"),
@@ -445,9 +445,13 @@ def test_a_decoder_that_is_asked_for_by_name_loads_no_other() -> None:
     assert not loaded & {f"serial.{name}" for name in ("i2c", "jtag", "mdio", "spi")}
 
 
-def test_a_name_that_is_not_there_is_told_with_all_that_are() -> None:
-    with pytest.raises(InputError, match=r"no decoder 'uarx', did you mean uart.*mdio.*trace"):
+def test_a_name_that_is_not_there_is_told_with_the_nearest_or_with_all_that_are() -> None:
+    with pytest.raises(InputError, match=r"no decoder 'uarx'; did you mean uart\? \(`freezeframe"):
         load_decoders().find("uarx")
+    with pytest.raises(
+        InputError, match=r"no decoder 'zzz'; there is .*mdio.*srd-\.\.\. \(sigrok\)"
+    ):
+        load_decoders().find("zzz")
 
 
 def test_what_was_asked_for_first_does_not_change_the_list() -> None:

@@ -115,8 +115,8 @@ def test_any_two_run_to_their_end(seed: int) -> None:
     [
         ("word-omitted+word-omitted", r"word-omitted cannot be one of several"),
         ("none+word-omitted", r"none cannot be one of several; join different faults with \+"),
-        ("word-omitted+", r"fault '' does not exist; there are none, word-omitted,"),
-        ("word-omitted+nothing", r"fault 'nothing' does not exist"),
+        ("word-omitted+", r"fault is missing; there is none, word-omitted,"),
+        ("word-omitted+nothing", r"there is no fault 'nothing'"),
     ],
 )
 def test_what_cannot_be_joined_is_refused(text: str, message: str) -> None:

@@ -113,7 +113,7 @@ def test_tables_are_not_written_into_the_capture(capture: Path) -> None:
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        (("throughputs",), "there is no analysis 'throughputs', did you mean throughput?"),
+        (("throughputs",), "there is no analysis 'throughputs'; did you mean throughput?"),
         (("throughput", "--device", "C"), "no device 'C'; the capture holds A, B"),
         (("throughput", "--tables-format", "xlsx"), "xlsx"),
     ],

@@ -65,7 +65,7 @@ def test_a_write_says_what_stood_there(lab: Path) -> None:
 @pytest.mark.parametrize(
     ("names", "says"),
     [
-        (("ctl.stat",), "no register 'ctl.stat'; the nearest are ctl.state"),
+        (("ctl.stat",), "no register 'ctl.stat'; did you mean ctl.state"),
         (("ctl",), "'ctl.*' is all below it"),
         (("nonsense",), "without a name all are listed"),
         (("ctl.state=1",), "ctl.state: can only be read"),

@@ -108,7 +108,7 @@ def test_the_version_is_that_of_the_package() -> None:
 def test_a_mistyped_verb_is_bad_input_and_the_nearest_is_offered() -> None:
     done = run_process("explian", "x.ff")
     assert (done.code, done.out) == (2, "")
-    assert done.err == "freezeframe: 'explian' is not a verb; did you mean 'explain'?\n"
+    assert done.err == "freezeframe: 'explian' is not a verb; did you mean explain?\n"
 
 
 def test_a_missing_argument_is_bad_input() -> None:

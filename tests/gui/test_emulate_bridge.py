@@ -80,7 +80,7 @@ def test_two_nodes_are_pulled_together_and_each_says_what_it_knows_of_the_other(
 @pytest.mark.parametrize(
     ("url", "says"),
     [
-        ("emu:?profile=pci-sci&fault=word-omitted", "profile pci-sci has no fault 'word-omitted'; there are none"),
+        ("emu:?profile=pci-sci&fault=word-omitted", "profile pci-sci: there is no fault 'word-omitted'; there is none"),
         ("emu:?profile=pci-sci&load=light", "profile pci-sci has workloads and no load"),
     ],
 )  # fmt: skip

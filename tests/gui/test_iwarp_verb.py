@@ -140,7 +140,7 @@ def test_a_proxy_breaks_rules_between_two_peers_that_know_nothing_of_it() -> Non
         (("connect", "127.0.0.1:1", "--peer-to-peer", "--revision", "1"), "needs --revision 2"),
         (
             ("connect", "127.0.0.1:1", "--fault", "nothing"),
-            "there is no 'nothing'; there are mpa-key",
+            "there is no fault 'nothing'; there is mpa-key",
         ),
         (("connect", "127.0.0.1:1", "--fault", "mpa-two-requests"), "only the responder can break"),
         (("listen", "127.0.0.1:0", "--ulpdu", "5"), "at least 128"),

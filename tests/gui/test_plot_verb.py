@@ -101,7 +101,7 @@ def test_what_is_not_in_this_capture_is_told_from_what_is_never_drawn(tmp_path: 
         (("-o", "there.svg"), "exists already; --force replaces it"),
         (
             ("-o", "p.png", "--what", "thruput"),
-            "did you mean throughput? There is time-line, finding, all, conservation, crc",
+            "--what: there is no drawing 'thruput'; did you mean throughput?",
         ),
         (("-o", "p.png", "--what", ","), "names no analysis"),
         (("-o", "p.png", "--what", "host"), "nothing to draw: host: the capture holds no trace"),

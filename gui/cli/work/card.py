@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +21,7 @@ from freezeframe.capture.card.shipped import card_schema, shipped_cards
 from freezeframe.capture.card.tables import States
 from freezeframe.capture.count_text import plural
 from freezeframe.capture.errors import InputError
+from freezeframe.capture.nearest import meant
 from freezeframe.gui.cli.output import emit_json, table
 from freezeframe.gui.places import refuse_taken, write_whole
 from freezeframe.gui.text import printable
@@ -74,8 +74,7 @@ def act(
 def _begin(file: Path, begin_from: str, force: bool) -> None:
     shipped = shipped_cards()
     if begin_from not in shipped:
-        near = get_close_matches(begin_from, shipped, n=1)
-        hint = f"did you mean {near[0]}?" if near else f"there is {', '.join(shipped)}"
+        hint = meant(begin_from, shipped)
         raise InputError(f"--from {begin_from}: no card of that name ships; {hint}")
     refuse_taken(file, force, "mac.toml")
     name = file.stem.lower().replace("_", "-")

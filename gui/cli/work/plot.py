@@ -5,7 +5,6 @@ from __future__ import annotations
 import sys
 from collections.abc import Sequence
 from dataclasses import replace
-from difflib import get_close_matches
 from pathlib import Path
 from typing import Literal
 
@@ -21,6 +20,7 @@ from freezeframe.capture.count_text import plural
 from freezeframe.capture.errors import InputError
 from freezeframe.capture.folder import CaptureFolder
 from freezeframe.capture.folder.card_folder import CardFolder
+from freezeframe.capture.nearest import no_such
 from freezeframe.gui.cli.output import emit_json
 from freezeframe.gui.cli.work.captures import opened_any
 from freezeframe.gui.moments import card_freeze, freezes
@@ -83,9 +83,7 @@ def _drawings(
     known = (*_NO_ANALYSES, _ALL, *sorted(registry.analyses))
     for name in asked:
         if name not in known:
-            close = get_close_matches(name, known, n=1)
-            hint = f"did you mean {close[0]}? " if close else ""
-            raise InputError(f"--what {name!r}: {hint}There is {', '.join(known)}")
+            raise InputError(f"--what: {no_such('drawing', name, known)}")
     names = list(
         dict.fromkeys(
             each

@@ -202,7 +202,7 @@ def _place(map: RegisterMap, text: str) -> _Place:
     except ValueError as error:
         below = any(info.name.startswith(f"{text}.") for info in map.registers)
         hint = f"; '{text}.*' is all below it" if below else ""
-        more = "" if hint or ";" in str(error) else "; without a name all are listed"
+        more = "" if hint or "did you mean" in str(error) else "; without a name all are listed"
         raise InputError(f"{error}{hint}{more}") from None
     return _Place(name, indices, field)
 

@@ -142,7 +142,7 @@ def test_a_card_that_ships_is_extended_by_its_name_also_where_a_file_of_that_nam
         ('extends = "base.toml"\n[law]\nkeep = {}', "own.toml:3: 'law.keep' has nothing in it, which takes away what "
          "is there of that name, and base.toml has none; did you mean kept?"),
         ('extends = "base.toml"\n[way]', "own.toml:2: 'way' has nothing in it, which takes away what is there of "
-         "that name, and base.toml has none"),
+         "that name, and base.toml has none; there is schema, card, clock, tap, counter, law"),
         ('extends = "base.toml"\n[tap.a]\nclok = "bus"', "own.toml:3: unknown key 'clok' in tap.a; did you mean "
          "clock?"),
         ('extends = "base.toml"\n[tap.c]\nbits = 8', "own.toml:2: tap.c: kind is missing"),

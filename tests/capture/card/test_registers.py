@@ -61,7 +61,7 @@ def test_a_register_of_a_part_that_was_not_built_is_not_in_the_map() -> None:
 
 
 def test_a_name_that_is_not_there_is_answered_with_the_nearest() -> None:
-    with pytest.raises(ValueError, match=r"no register 'tap.store'; the nearest are tap.stored"):
+    with pytest.raises(ValueError, match=r"no register 'tap.store'; did you mean tap.stored"):
         card_map(_MAC).offset("tap.store")
     with pytest.raises(
         ValueError, match=r"tap\.status has no field 'close'; it has wrapped, closed"

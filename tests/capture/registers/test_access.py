@@ -209,11 +209,11 @@ def refusals(device: Device) -> dict[str, tuple[object, str]]:
         ),
         "no such register": (
             lambda: device.read("ctl.stat"),
-            "no register 'ctl.stat'; the nearest are ctl.state",
+            "no register 'ctl.stat'; did you mean ctl.state",
         ),
         "no such window": (
             lambda: device.window("trace_tx_enqueue"),
-            "no window 'trace_tx_enqueue'; the nearest are trace_tx_enq",
+            "no window 'trace_tx_enqueue'; did you mean trace_tx_enq",
         ),
         "an index out of range": (
             lambda: device.read("ctl.post", 5),

@@ -70,7 +70,7 @@ def test_the_same_seed_gives_the_same_recording_and_another_one_another() -> Non
 
 
 def test_a_profile_that_cannot_be_recorded_is_refused_with_what_is_wrong(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match="no workload 'sinking'; there are as-described, rising"):
+    with pytest.raises(InputError, match="no workload 'sinking'; did you mean rising"):
         run_recorded("livelock", 0, "sinking")
     with pytest.raises(InputError, match=r'acenic\.toml: names no card file: card = "NAME"'):
         run_recorded("acenic", 0, "as-described")

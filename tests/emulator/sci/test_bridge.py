@@ -275,8 +275,8 @@ def test_a_number_that_the_bridge_cannot_have_is_refused_with_file_and_line(
 @pytest.mark.parametrize(
     ("wrong", "says"),
     [
-        ({"fault": "clock-drift"}, "profile pci-sci has no fault 'clock-drift'; there are none, nwrite"),
-        ({"workload": "flood"}, "profile pci-sci has no workload 'flood'; there are mixed, single-4B"),
+        ({"fault": "clock-drift"}, "profile pci-sci: there is no fault 'clock-drift'; there is none, nwrite"),
+        ({"workload": "flood"}, "profile pci-sci: there is no workload 'flood'; there is mixed, single-4B"),
         ({"seed": -1}, "seed -1: a seed is a whole number from 0 on"),
     ],
 )  # fmt: skip

@@ -209,10 +209,12 @@ def test_the_same_seed_gives_the_same_memories_on_both_nodes() -> None:
 
 def test_what_a_pair_does_not_have_is_refused_with_what_it_has() -> None:
     with pytest.raises(
-        InputError, match=r"has no workload 'flood'; there are mixed, .*ping-pong-4B"
+        InputError, match=r"there is no workload 'flood'; there is mixed, .*ping-pong-4B"
     ):
         run_pair(workload="flood")
-    with pytest.raises(InputError, match=r"has no fault 'word-omitted'; there are none, nwrite"):
+    with pytest.raises(
+        InputError, match=r"there is no fault 'word-omitted'; there is none, nwrite"
+    ):
         run_pair(fault="word-omitted")
 
 
