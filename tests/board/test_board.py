@@ -216,7 +216,7 @@ def test_the_board_ends_with_its_parent_when_it_is_told_to() -> None:
         (
             ("--fault", "gremlins"),
             2,
-            "there is no fault 'gremlins'; there is none, word-omitted",
+            "fault 'gremlins' does not exist; there is none, word-omitted",
         ),
         (("--listen", "nowhere"), 2, "listen address 'nowhere': write HOST:PORT"),
         (("--truth", "/nonexistent/t.json"), 2, "truth file /nonexistent/t.json cannot be written"),
