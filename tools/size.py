@@ -1,7 +1,10 @@
 """How large the program is: lines of code and statements of each room, beside those of another revision.
 
 A line of code holds a token that is no comment and no docstring; blank lines do not count. A statement is
-an ``ast.stmt`` that is no docstring. Usage: ``python tools/size.py [--since REVISION] [--until REVISION]``.
+an ``ast.stmt`` that is no docstring. Beneath: what a reader of the product does not meet at the top of a file,
+imports inside functions and blocks for types only.
+
+Usage: ``python tools/size.py [--since REVISION] [--until REVISION]``.
 """
 
 from __future__ import annotations
@@ -34,8 +37,34 @@ def docstrings(tree: ast.Module) -> Iterator[ast.Expr]:
                 yield first
 
 
-def size(source: str) -> tuple[int, int]:
-    """Return the lines of code and the statements of a module."""
+def late_imports(tree: ast.AST) -> int:
+    """Return how many imports stand inside functions, each ``import`` and each ``from`` counted once."""
+    functions = (n for n in ast.walk(tree) if isinstance(n, ast.FunctionDef | ast.AsyncFunctionDef))
+    late = {
+        (node.lineno, node.col_offset)
+        for function in functions
+        for node in ast.walk(function)
+        if isinstance(node, ast.Import | ast.ImportFrom)
+    }
+    return len(late)
+
+
+def type_only_blocks(tree: ast.AST) -> int:
+    """Return how many blocks stand under ``if TYPE_CHECKING``."""
+    return sum(
+        isinstance(node, ast.If)
+        and isinstance(node.test, ast.Name)
+        and node.test.id == "TYPE_CHECKING"
+        for node in ast.walk(tree)
+    )
+
+
+Size = tuple[int, int, int, int]
+"""Lines of code, statements, imports inside functions, blocks for types only."""
+
+
+def size(source: str) -> Size:
+    """Return the size of a module."""
     tree = ast.parse(source)
     prose = list(docstrings(tree))
     lines: set[int] = set()
@@ -45,16 +74,16 @@ def size(source: str) -> tuple[int, int]:
     for node in prose:
         lines.difference_update(range(node.lineno, (node.end_lineno or node.lineno) + 1))
     statements = sum(isinstance(node, ast.stmt) for node in ast.walk(tree)) - len(prose)
-    return len(lines), statements
+    return len(lines), statements, late_imports(tree), type_only_blocks(tree)
 
 
-def sizes(sources: Iterator[tuple[str, str]]) -> dict[str, tuple[int, int]]:
-    """Return lines and statements by room."""
-    rooms = dict.fromkeys(ROOMS, (0, 0))
+def sizes(sources: Iterator[tuple[str, str]]) -> dict[str, Size]:
+    """Return the size of each room."""
+    rooms: dict[str, Size] = dict.fromkeys(ROOMS, (0, 0, 0, 0))
     for path, source in sources:
         room = PurePosixPath(path).parts[0]
         if room in rooms and path.endswith(".py"):
-            rooms[room] = tuple(a + b for a, b in zip(rooms[room], size(source), strict=True))  # type: ignore[assignment]  # two and two
+            rooms[room] = tuple(a + b for a, b in zip(rooms[room], size(source), strict=True))  # type: ignore[assignment]  # four and four
     return rooms
 
 
@@ -100,6 +129,11 @@ def main() -> None:
             share = f"{(new - old) / old:+.1%}" if old else ""
             row.append(f"{old:10,}{new:10,}{new - old:+8,} {share:>7}")
         print(" ".join(row))
+    for column, name in ((2, "imports inside functions"), (3, "blocks for types only")):
+        old, new = (
+            sum(each[room][column] for room in totals["product"]) for each in (before, after)
+        )
+        print(f"{name:24}{old:6,}{new:6,}")
 
 
 if __name__ == "__main__":

@@ -10,6 +10,8 @@ from pathlib import Path
 
 import pytest
 
+from tools.size import late_imports, type_only_blocks
+
 ROOT = Path(__file__).parents[2]
 ROOMS = ("capture", "decoders", "analyzers", "emulator", "gui")
 MOST_LATE_IMPORTS = 100
@@ -51,28 +53,6 @@ def circle(graph: Mapping[str, set[str]]) -> list[str]:
     except CycleError as error:
         return list(error.args[1])
     return []
-
-
-def late_imports(tree: ast.AST) -> int:
-    """Return how many imports stand inside functions."""
-    functions = (n for n in ast.walk(tree) if isinstance(n, ast.FunctionDef | ast.AsyncFunctionDef))
-    late = {
-        (node.lineno, node.col_offset)
-        for function in functions
-        for node in ast.walk(function)
-        if isinstance(node, ast.Import | ast.ImportFrom)
-    }
-    return len(late)
-
-
-def type_only_blocks(tree: ast.AST) -> int:
-    """Return how many blocks stand under ``if TYPE_CHECKING``."""
-    return sum(
-        isinstance(node, ast.If)
-        and isinstance(node.test, ast.Name)
-        and node.test.id == "TYPE_CHECKING"
-        for node in ast.walk(tree)
-    )
 
 
 def test_no_module_imports_itself_on_a_way_round() -> None:
