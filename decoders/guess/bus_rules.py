@@ -44,7 +44,8 @@ def mdio(evidence: Evidence, decoder: Decoder) -> Iterator[Finding]:
             frames,
             4 * against,
             explained,
-            "frames",
+            trial.counted("mdio", "frame"),
+            ("frame", "frames"),
             why=[f"{full} of {frames} frames come after 32 ones or more"],
         )
 
@@ -78,7 +79,8 @@ def jtag(evidence: Evidence, decoder: Decoder) -> Iterator[Finding]:
             good,
             bad + (good if useful < _PURPOSE else 0),
             min(1.0, max(0.0, (useful - _AIMLESS) / (_AIMED - _AIMLESS))),
-            "scans",
+            trial.counted("jtag.scans", "ir", "dr"),
+            ("scan", "scans"),
             why=[purpose] if useful >= _PURPOSE else [],
             against=[] if useful >= _PURPOSE else [f"only {purpose}"],
         )
@@ -107,6 +109,7 @@ def parallel(evidence: Evidence, decoder: Decoder) -> Iterator[Finding]:
             trial.good - stray,
             trial.bad + stray,
             together,
-            "values",
+            trial.counted(),
+            ("value", "values"),
             why=[f"data moves while {clk.name} is {'low' if low else 'high'}"],
         )

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from math import floor
 
+from freezeframe.capture.count_text import plural
 from freezeframe.capture.files.edges import Edges
 from freezeframe.decoders.contract import Decoder, OptionValue
+from freezeframe.decoders.guess.counted import Counted
 from freezeframe.decoders.guess.lines import Line
 from freezeframe.decoders.guess.names import Claim, NameBook, Named, fitting_probes
 from freezeframe.decoders.guess.trial import Trial, spec_text, try_spec
-from freezeframe.decoders.guess.weigh import Weighed, frequency, points
+from freezeframe.decoders.guess.weigh import MOST, Weighed, frequency, points
 from freezeframe.decoders.registry import Registry
 
 _FEW = 4  # good rows, with fewer of which the number is said to be small
@@ -24,7 +27,9 @@ class Finding:
 
     ``good`` and ``bad`` are rows, ``explained`` the share of the changes of the lines that stand inside good
     ones. ``rare_bits`` say how unusual the options are: one more bit, half as often met. ``why`` and
-    ``against`` put into words what else was seen.
+    ``against`` put into words what else was seen. ``counted`` is what a run gives as `decode` gives it, and alone
+    is stated, in rows called ``what`` (one, and many); None for a run over fewer samples than the capture has,
+    whose counts are its own.
     """
 
     decoder: Decoder
@@ -33,7 +38,8 @@ class Finding:
     good: int
     bad: int
     explained: float
-    what: str = "events"
+    counted: Counted | None
+    what: tuple[str, str] = ("row", "rows")
     rare_bits: float = 0.0
     why: Sequence[str] = ()
     against: Sequence[str] = ()
@@ -44,7 +50,7 @@ class Candidate:
     """A spec with a score, the probes it explains, and why.
 
     ``score`` is a frequency: of proposals with such evidence so many were right, in captures whose protocol is
-    known (docs/guess.md).
+    known (docs/campaign-guess.md); `stated` is what of it is said. ``counted`` is what a run gave, and over what.
     """
 
     spec: str
@@ -53,6 +59,12 @@ class Candidate:
     why: tuple[str, ...]
     against: tuple[str, ...] = ()
     points: float | None = field(default=None, compare=False)
+    counted: Counted | None = None
+
+    @property
+    def stated(self) -> float:
+        """The score as it is told, in whole percents: no more than was ever measured."""
+        return min(MOST, floor(100 * self.score) / 100)
 
     @property
     def reasons(self) -> tuple[str, ...]:
@@ -70,6 +82,7 @@ class Evidence:
     registry: Registry
     book: NameBook
     claims: Sequence[Claim] = ()
+    whole: bool = True
 
     def named(self, decoder: Decoder) -> dict[str, str]:
         """Return probes that are called as channels of a decoder; nothing where a needed one is not."""
@@ -88,7 +101,7 @@ class Evidence:
     ) -> tuple[str, Trial]:
         """Return the spec and what came of it."""
         spec = spec_text(decoder, probes, options, self.probes)
-        return spec, try_spec(spec, self.edges, self.registry)
+        return spec, try_spec(spec, self.edges, self.registry, whole=self.whole)
 
 
 def weigh(evidence: Evidence, finding: Finding) -> Candidate:
@@ -124,7 +137,7 @@ def weigh(evidence: Evidence, finding: Finding) -> Candidate:
         )
     )
     why, against = _words(finding, named)
-    return Candidate(finding.spec, frequency(total), probes, why, against, total)
+    return Candidate(finding.spec, frequency(total), probes, why, against, total, finding.counted)
 
 
 def _words(finding: Finding, named: Named) -> tuple[tuple[str, ...], tuple[str, ...]]:
@@ -132,20 +145,23 @@ def _words(finding: Finding, named: Named) -> tuple[tuple[str, ...], tuple[str, 
     if named.fitting:
         why.append(f"named {_some(named.fitting)}")
     why += finding.why
-    why.append(f"{finding.good:,} {finding.what}, {finding.bad:,} in error")
-    if finding.explained >= 0.5:
-        why.append(f"{finding.explained:.0%} of the edges explained")
+    counted = finding.counted
+    if counted is None:
+        why.append(f"{finding.what[1]} on its first edges, at fewer samples")
+        if finding.bad:
+            against.append(f"errors or warnings among the {finding.what[1]}")
     else:
-        against.append(f"only {finding.explained:.0%} of the edges explained")
+        (against if counted.many_errors else why).append(counted.text(*finding.what))
+    if finding.explained >= 0.5:
+        why.append(f"{floor(100 * finding.explained)}% of the edges explained")
+    else:
+        against.append(f"only {floor(100 * finding.explained)}% of the edges explained")
     if named.foreign:
         against.append(f"names of other roles: {_some(named.foreign)}")
     if named.rival:
         against.append(f"the names are those of {named.rival}")
-    if 10 * finding.bad > finding.good:
-        share = finding.bad / (finding.good + finding.bad)
-        against.append(f"{share:.0%} in error")
-    if finding.good < _FEW:
-        against.append(f"only {finding.good:,} {finding.what}")
+    if counted is not None and counted.rows < _FEW:
+        against.append(f"only {plural(counted.rows, *finding.what)}")
     return tuple(why), (*against, *finding.against)
 
 

@@ -47,7 +47,8 @@ def i2c(evidence: Evidence, decoder: Decoder) -> Iterator[Finding]:
             good,
             bad + stray,
             explained,
-            "transfers",
+            trial.counted("i2c.transfers"),
+            ("transfer", "transfers"),
             why=[f"{starts} START, {stops} STOP"],
             against=against,
         )

@@ -39,7 +39,8 @@ def onewire(evidence: Evidence, decoder: Decoder) -> Iterator[Finding]:
             len(after) + _KNOWN_ROM * known,
             trial.errors("onewire.bytes") + trial.errors("onewire.slots") // _SLOTS,
             trial.explained_by("onewire.slots"),
-            "resets, bytes and codes",
+            trial.counted("onewire.bytes"),
+            ("reset, byte or code", "resets, bytes and codes"),
             0.0 if known or evidence.fits(decoder, "owr", line.name) else _NO_CODE,
             why=[f"{len(answered)} of {resets} resets are answered"]
             + ([f"{known} ROM codes with a right CRC"] if known else []),

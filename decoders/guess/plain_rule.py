@@ -45,4 +45,5 @@ def _tried(
         timed = "t_end_ps" in trial.table(kind).column_names
         explained = trial.explained_by(kind) if timed else 0.0
         rare = 0.0 if least == 1 else _UNTOLD
-        yield Finding(decoder, spec, probes, good, bad, explained, "rows", rare)
+        counted = trial.counted(kind)
+        yield Finding(decoder, spec, probes, good, bad, explained, counted, rare_bits=rare)

@@ -58,7 +58,7 @@ class Guesser:
         lines = lines_of(edges, named)
         moving = sorted((line for line in lines if len(line)), key=lambda line: -len(line))
         claims = self._book.claims(self._decoders, named)
-        evidence = Evidence(edges, moving, tuple(probes), self._native, self._book, claims)
+        evidence = Evidence(edges, moving, tuple(probes), self._native, self._book, claims, whole)
         seen = list(self._candidates(evidence))
         ours = apart(seen)
         explained = {probe for each in ours for probe in each.probes}

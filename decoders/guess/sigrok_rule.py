@@ -195,7 +195,8 @@ def _finding(evidence: Evidence, plan: _Plan, rows: TrialRows, edges: Edges) -> 
         good,
         bad,
         _explained(edges, rows.begin[~is_bad], rows.end[~is_bad]),
-        "annotations",
+        None,
+        ("annotation", "annotations"),
         0.0 if badness.any() else _CANNOT_FAIL,
         against=[f"the decoder fails: {rows.error}"] if rows.error else [],
     )

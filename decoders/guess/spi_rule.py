@@ -204,7 +204,8 @@ def _tried(
         good,
         bad,
         _explained(trial, [*data, framing.cs] if framing and framing.cs else data),
-        "words",
+        trial.counted("spi.words", "word"),
+        ("word", "words"),
         rare,
         why,
         against,
@@ -221,6 +222,12 @@ def _explained(trial: Trial, lines: Sequence[Line]) -> float:
     if not lines or trial.edges is None:
         return trial.explained_by("spi.words")
     begin, end = (rows.column(name).to_numpy() for name in ("t_ps", "t_end_ps"))
+    words = trial.table("spi.words")
+    begun, ended = (words.column(name).to_numpy() for name in ("t_ps", "t_end_ps"))
+    after = begun >= (end.max() if len(end) else 0)
+    if not trial.whole and after.any():
+        # The transfer that is under way where the run ends.
+        begin, end = np.append(begin, begun[after].min()), np.append(end, ended[after].max())
     at = np.sort(np.concatenate([line.sample for line in lines]))
     return trial.explained(begin, end, at[at < trial.edges.end_sample])
 

@@ -28,16 +28,18 @@ def stacks(candidate: Candidate, evidence: Evidence) -> Iterator[Candidate]:
         if decoder.consumes not in kinds:
             continue
         spec = f"{candidate.spec}+{decoder.id}"
-        trial = try_spec(spec, evidence.edges, evidence.registry)
+        trial = try_spec(spec, evidence.edges, evidence.registry, whole=evidence.whole)
         identified = _identified(decoder, trial)
         few = not trial.bad and (bool(identified) or _few_will_do(decoder, trial))
-        if identified is False or not (trial.quality >= _QUALITY or few):
+        counted = trial.counted()
+        if identified is False or counted is None or not (trial.quality >= _QUALITY or few):
             continue
-        why = [f"on {name}: {trial.good:,} events, {trial.bad:,} in error"]
+        why = [f"on {name}: {counted.text('event', 'events')}"]
         if identified:
             why.append(_identity(decoder, trial))
         score = candidate.score * trial.quality
-        stacked.append((bool(identified), Candidate(spec, score, candidate.probes, tuple(why))))
+        told = Candidate(spec, score, candidate.probes, tuple(why), counted=counted)
+        stacked.append((bool(identified), told))
     stacked.sort(key=lambda each: (not each[0], -each[1].score))
     if stacked and stacked[0][0]:
         # It cannot be the other kind of module too.

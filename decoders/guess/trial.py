@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
@@ -11,8 +12,9 @@ import pandas as pd
 import pyarrow as pa
 
 from freezeframe.capture.errors import FreezeframeError
-from freezeframe.capture.files.edges import Edges, samples_to_ps
+from freezeframe.capture.files.edges import NO_RATE, Edges, samples_to_ps
 from freezeframe.decoders.contract import Decoder, OptionValue
+from freezeframe.decoders.guess.counted import Counted, most_frequent
 from freezeframe.decoders.registry import Registry
 from freezeframe.decoders.run import Decoded, StackRun
 from freezeframe.decoders.spec import match_channels, parse_spec, spec_value
@@ -25,12 +27,16 @@ Column = npt.NDArray[np.int64]
 
 @dataclass(frozen=True, slots=True)
 class Trial:
-    """What a stack made of the edges: its tables, good rows and rows of kind ``error``."""
+    """What a stack made of the edges: its tables, good rows and rows of kind ``error``.
+
+    ``whole``: the edges are all of the capture. Else what is under way at their end has no row.
+    """
 
     tables: tuple[Decoded, ...]
     good: int
     bad: int
     edges: Edges | None = None
+    whole: bool = True
 
     @property
     def quality(self) -> float:
@@ -82,6 +88,29 @@ class Trial:
         table = self.table(kind)
         return _errors(table, self.edges)
 
+    def counted(self, kind: str = "", *row_kinds: str) -> Counted | None:
+        """Return what `decode` gives over these edges: rows of these kinds in a table, or all but errors in all
+        tables, and every error; None where the run failed."""
+        if self.edges is None:
+            return None
+        rows = 0
+        named: Counter[str] = Counter()
+        for _, table in self.tables:
+            is_error = _of_kinds(table, ("error",))
+            rows += int((~is_error).sum())
+            texts = ["" for _ in range(int(is_error.sum()))]
+            if "error" in table.column_names:
+                texts = table.column("error").filter(pa.array(is_error)).to_pylist()
+            named.update(text or "" for text in texts)
+        if kind:
+            rows = self.count(kind, *row_kinds)
+            rows -= 0 if row_kinds else self.count(kind, "error")
+        end, rate_hz = self.edges.end_sample, self.edges.samplerate_hz
+        end_ps = None if rate_hz == NO_RATE else int(samples_to_ps(np.array([end]), rate_hz)[0])
+        changes = max(0, len(self.edges) - 1)
+        errors = named.total()
+        return Counted(rows, errors, most_frequent(named), changes, end, end_ps, self.whole)
+
     def count(self, kind: str, *row_kinds: str) -> int:
         """Return how many rows of these kinds a table has, or rows at all; 0 where nothing came."""
         if not self.tables:
@@ -115,15 +144,18 @@ def spec_text(
     return f"{decoder.id}:{','.join(settings)}" if settings else decoder.id
 
 
-def try_spec(spec: str, edges: Edges, registry: Registry) -> Trial:
-    """Return what a stack makes of the edges, as if the capture ended with them."""
+def try_spec(spec: str, edges: Edges, registry: Registry, *, whole: bool) -> Trial:
+    """Return what a stack makes of the first edges; of those that are not the ``whole`` capture no end is made, so
+    that each row is one of the capture's own."""
     stack = parse_spec(spec, registry)
     below = stack.steps[0]
     run = StackRun(stack)
     try:
         chosen = match_channels(below.decoder, below.probes, edges.channels)
-        edges = first_edges(edges.select(chosen), MOST_EDGES)
-        run.feed(edges, last=True)
+        selected = edges.select(chosen)
+        edges = first_edges(selected, MOST_EDGES)
+        whole = whole and len(edges) == len(selected)
+        run.feed(edges, last=whole)
         tables = tuple(run.tables())
     # An option that cannot be with this sample rate, for instance; and someone else's decoder can fail in any way on
     # lines that are not for it. Then it does not fit, and the others are tried all the same.
@@ -135,7 +167,7 @@ def try_spec(spec: str, edges: Edges, registry: Registry) -> Trial:
     for _, table in tables:
         good += int((~_of_kinds(table, ("error",))).sum())
         bad += _errors(table, edges)
-    return Trial(tables, good, bad, edges)
+    return Trial(tables, good, bad, edges, whole)
 
 
 def _of_kinds(table: pa.Table, kinds: Sequence[str]) -> npt.NDArray[np.bool_]:
@@ -166,13 +198,14 @@ def _errors(table: pa.Table, edges: Edges) -> int:
 
 def first_edges(edges: Edges, most: int) -> Edges:
     """Return the beginning of a capture, with so many changes."""
-    if len(edges) <= most:
+    kept = most + 1  # the first is where the capture begins
+    if len(edges) <= kept:
         return edges
-    end = int(edges.sample[most])
+    end = int(edges.sample[kept])
     return replace(
         edges,
-        sample=edges.sample[:most],
-        value=edges.value[:most],
-        high=None if edges.high is None else edges.high[:most],
+        sample=edges.sample[:kept],
+        value=edges.value[:kept],
+        high=None if edges.high is None else edges.high[:kept],
         end_sample=end,
     )

@@ -38,6 +38,7 @@ _INVERTED, _UNUSUAL, _NO_STANDARD = 1.0, 1.0, 3.0  # bits, as above
 _USUAL_RATES = frozenset((*(300 << n for n in range(8)), *(57600 << n for n in range(5))))
 _TEXT = 2.0  # bits by which a line that reads as text is likelier
 _LEAST_TEXT, _PRINTABLE = 8, 0.95
+_LEAST_LETTERS = 4  # different ones: 0x55 again and again is a pattern, not text
 _LEAST_SAMPLES = 2.0  # a bit, of a rate that is not measured but given
 _COARSE = 8.0  # samples a bit, with fewer of which a rate is measured badly
 _GLITCH = 0.4  # of a bit
@@ -89,7 +90,8 @@ def uart(evidence: Evidence, decoder: Decoder) -> Iterator[Finding]:
             good,
             bad,
             trial.explained_by("uart", "frame"),
-            "characters",
+            trial.counted("uart", "frame"),
+            ("character", "characters"),
             rare,
             why,
             against,
@@ -182,4 +184,5 @@ def _is_text(trial: Trial) -> bool:
     rows = trial.rows("uart")
     data = [int(char) & 0x7F for char in rows.loc[rows["kind"] == "frame", "data"]]
     plain = sum(0x20 <= char < 0x7F or char in (0x0A, 0x0D) for char in data)
-    return len(data) >= _LEAST_TEXT and plain >= _PRINTABLE * len(data)
+    enough = len(data) >= _LEAST_TEXT and len(set(data)) >= _LEAST_LETTERS
+    return enough and plain >= _PRINTABLE * len(data)

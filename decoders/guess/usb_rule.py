@@ -39,7 +39,8 @@ def usb(evidence: Evidence, decoder: Decoder) -> Iterator[Finding]:
             good,
             trial.errors("usb.packets"),
             trial.explained_by("usb.packets"),
-            "packets",
+            trial.counted("usb.packets", *_PACKETS),
+            ("packet", "packets"),
             _CHECKED if right >= _MANY else 0.0,
             why=[f"{right} right check sums"] if right else [],
         )

@@ -44,4 +44,4 @@ def test_each_proposal_says_its_evidence_and_each_silence_its_reason(
     for each in looked:
         for candidate in each.proposals():
             assert candidate.why, each.path
-            assert 0.5 <= candidate.score <= 1, each.path
+            assert 0.5 <= candidate.stated < 1, each.path

@@ -30,7 +30,7 @@ def test_the_proposal_has_its_reasons_and_a_command_that_runs(bus: Path) -> None
     assert lines[0].endswith("edges looked at")
     assert lines[1].startswith("  D0: ")
     assert lines[4].startswith("1. i2c:scl=D1,sda=D0  (")
-    assert lines[5].startswith("   7 START, 7 STOP; 7 transfers, 0 in error; ")
+    assert lines[5].startswith("   7 START, 7 STOP; 7 transfers, 0 errors in the whole capture; ")
     program, *command = shlex.split(lines[6])
     assert (program, command[-2:]) == ("freezeframe", ["--cut", "10us.."])
     again = run_inside(*command)
@@ -44,8 +44,12 @@ def test_the_same_as_json(bus: Path) -> None:
     assert [each["name"] for each in document["channels"]] == ["D0", "D1"]
     best = document["proposals"][0]
     assert (best["decoder"], best["channels"]) == ("i2c:scl=D1,sda=D0", ["D1", "D0"])
-    assert (best["why"][1], best["against"]) == ("8 transfers, 0 in error", [])
-    assert 0.6 < best["score"] <= 1
+    assert (best["why"][1], best["against"]) == (
+        "8 transfers, 0 errors in the whole capture",
+        [],
+    )
+    assert (best["rows"], best["errors"], best["looked_at"]["whole"]) == (8, 0, True)
+    assert 0.6 < best["score"] < 1
     assert shlex.split(best["command"])[1:] == ["decode", str(bus), "-d", "i2c:scl=D1,sda=D0"]
 
 
@@ -76,7 +80,7 @@ def test_a_folder_gives_a_line_for_each_capture(tmp_path: Path) -> None:
     ]
     assert "cannot be read: " in broken
     assert bus.split()[:2] == [str(folder / "bus.sr"), "i2c"]
-    assert "named scl, sda; 8 START, 8 STOP; 8 transfers, 0 in error" in bus
+    assert "named scl, sda; 8 START, 8 STOP; 8 transfers, 0 errors in the whole capture" in bus
     assert others == "1 file of other kinds left out"
 
 

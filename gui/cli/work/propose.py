@@ -105,7 +105,7 @@ def _print(file: Path, options: Sequence[str], best: Guess, *, json: bool) -> No
     _refuse_without_proposal(file, best)
     for number, (each, command) in enumerate(zip(best.proposals, commands, strict=True), start=1):
         print()
-        print(printable(f"{number}. {each.spec}  ({each.score:.0%})"))
+        print(printable(f"{number}. {each.spec}  ({each.stated:.0%})"))
         print(printable(f"   {evidence_line(each)}"))
         print(printable(f"   {command}"))
 
@@ -133,10 +133,11 @@ def proposal_document(each: Candidate) -> dict[str, Any]:
     """Return a proposal as JSON has it."""
     return {
         "decoder": each.spec,
-        "score": round(each.score, 2),
+        "score": each.stated,
         "channels": list(each.probes),
         "why": list(each.why),
         "against": list(each.against),
+        **(each.counted.document() if each.counted is not None else {}),
     }
 
 

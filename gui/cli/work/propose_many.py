@@ -111,7 +111,7 @@ def _rows(file: Path, guess: Guess | FreezeframeError | str) -> Iterator[tuple[s
         yield str(file), "none that is known", "", guess.nothing
     else:
         for each in guess.proposals:
-            yield str(file), each.spec, f"{each.score:.0%}", evidence_line(each)
+            yield str(file), each.spec, f"{each.stated:.0%}", evidence_line(each)
 
 
 def _document(file: Path, guess: Guess | FreezeframeError | str) -> dict[str, Any]:

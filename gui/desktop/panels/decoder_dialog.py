@@ -125,7 +125,7 @@ class DecoderDialog(QDialog):
             return
         for one in proposals:
             reasons = "; ".join(one.reasons)
-            self.proposals.addItem(printable(f"{one.spec}   {100 * one.score:.0f} %: {reasons}"))
+            self.proposals.addItem(printable(f"{one.spec}   {100 * one.stated:.0f} %: {reasons}"))
 
     def choose(self, decoder: str) -> None:
         """Choose a decoder by its id."""
