@@ -35,7 +35,15 @@ from freezeframe.emulator.incoming import Incoming, skipped_of
 from freezeframe.emulator.memory import Kinds, Words
 from freezeframe.emulator.packet import CREDIT_VALUE_MASK, Verdict, inspect
 from freezeframe.emulator.parts import Fifo, Process
-from freezeframe.emulator.ports import Backplane, Cut, Drain, Lanes, Stage, Transmitter
+from freezeframe.emulator.ports import (
+    Backplane,
+    Cut,
+    Drain,
+    Lanes,
+    LinkEvents,
+    Stage,
+    Transmitter,
+)
 
 
 class RxLink(Stage):
@@ -127,9 +135,10 @@ class RxLink(Stage):
         if corrections <= 0 or self.beat is None or self.beat.cycle < self._free_cycle:
             return
         lanes = range(self._lanes.count)
-        if self.events.link_events(
+        repeated = LinkEvents(
             Kind.LINK, EventSource.RX_LINK, self._corrected, lanes, self.beat, corrections
-        ):
+        )
+        if self.events.link_events(repeated):
             self.beat.skip(corrections)
             self._count_corrections(corrections)
 

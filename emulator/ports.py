@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 import simpy
 
@@ -56,6 +56,17 @@ class Time(Protocol):
         """Run steps until the card is held or brought up again."""
 
 
+class LinkEvents(NamedTuple):
+    """Events of the link domain: one of each value at each of so many beats to come, with none beside."""
+
+    kind: Kind
+    source: EventSource
+    code: int
+    values: Sequence[int]
+    beat: Beat
+    beats: int
+
+
 class Events(Protocol):
     """Where stages report what happens: the event log, and the causes of a freeze."""
 
@@ -70,18 +81,8 @@ class Events(Protocol):
     ) -> None:
         """Offer an event of the link domain: the log sees it 2 to 3 bus cycles later."""
 
-    def link_events(
-        self,
-        kind: Kind,
-        source: EventSource,
-        code: int,
-        values: Sequence[int],
-        beat: Beat,
-        beats: int,
-    ) -> bool:
-        """Offer events of the link domain, one of each value at each of so many beats to come, in which nothing else
-        is offered; return whether that could be done.
-        """
+    def link_events(self, events: LinkEvents) -> bool:
+        """Offer events of the link domain at beats to come; return whether that could be done."""
 
     def enter(self, machine: Machine, state: MachineState) -> None:
         """A state machine changes its state; staying in it is no event."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from functools import partial
 
 import numpy as np
@@ -21,14 +20,13 @@ from freezeframe.capture.registers.layouts import (
     Memory,
 )
 from freezeframe.emulator.bank import Image, Values
-from freezeframe.emulator.beat import Beat
 from freezeframe.emulator.clocks import CROSSING_CYCLES, Clocks
 from freezeframe.emulator.config import Config
 from freezeframe.emulator.eventlog import EventLog
 from freezeframe.emulator.freeze import FreezeControl, memory_domain
 from freezeframe.emulator.memory import Kinds, Words
 from freezeframe.emulator.parts import Tap
-from freezeframe.emulator.ports import Freezable, Time
+from freezeframe.emulator.ports import Freezable, LinkEvents, Time
 from freezeframe.emulator.profile import Profile
 from freezeframe.emulator.recorder import ALL_KINDS, Recorder
 from freezeframe.emulator.trigger import Trigger
@@ -100,18 +98,9 @@ class Recording:
         """Offer an event of the link domain: the log sees it 2 to 3 bus cycles later."""
         self.event(kind, source, code, value, flow, self.clocks.bus.crossed(self.time.now_ps))
 
-    def link_events(
-        self,
-        kind: Kind,
-        source: EventSource,
-        code: int,
-        values: Sequence[int],
-        beat: Beat,
-        beats: int,
-    ) -> bool:
-        """Offer events of the link domain at beats to come, in which nothing else is offered; return whether that could
-        be done.
-        """
+    def link_events(self, events: LinkEvents) -> bool:
+        """Offer events of the link domain at beats to come; return whether that could be done."""
+        kind, source, code, values, beat, beats = events
         bus, first = self.clocks.bus, beat.cycle
 
         def seen(numbers: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:

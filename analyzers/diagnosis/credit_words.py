@@ -26,12 +26,11 @@ import numpy.typing as npt
 from freezeframe.analyzers.contract import Evidence, Finding, Ground, Row
 from freezeframe.analyzers.credits.ledger import FlowAccount, freed_of
 from freezeframe.analyzers.diagnosis.fill import fifo_levels
-from freezeframe.analyzers.diagnosis.withheld import withheld_credits
+from freezeframe.analyzers.diagnosis.withheld import free_since, withheld_credits
 from freezeframe.analyzers.evidence import amount, cause_evidence
 from freezeframe.analyzers.facts import Facts
 from freezeframe.analyzers.streams import EventLog
 from freezeframe.capture.card.roles import EVENT_LOG
-from freezeframe.capture.registers.layouts import STATE_VALUE_NEW_MASK, MachineState
 
 CREDIT_CORRUPTED = "credit-corrupted"
 
@@ -172,7 +171,6 @@ _EQUAL_LUMPS, _SPREAD_WORDS = 2, 8
 _WAITS = 2
 _HABIT = 2  # credits from a free line, where no wait is recorded
 _FAR = 4  # times the unit that the card states: no delay makes that on a free line
-_FREE = (MachineState.IDLE, MachineState.WAIT_CREDIT)
 _FREE_CYCLES = 64  # of the link, without a packet: far longer than a due credit needs to leave
 _SHOWN = 4
 
@@ -294,13 +292,11 @@ def _line_was_free(
     least_ps = facts.view.cycles_ps(log.device, link=_FREE_CYCLES)
     free = []
     for at in positions.tolist():
-        last = int(np.searchsorted(states, at)) - 1
-        if last < 0 or bool(((losses > states[last]) & (losses < at)).any()):
+        since = free_since(log, states, at)
+        if since is None or bool(((losses > since) & (losses < at)).any()):
             free.append(False)
-            continue
-        state = int(log.value[states[last]]) & STATE_VALUE_NEW_MASK
-        since_ps = int(log.t_ps[at]) - int(log.t_ps[states[last]])
-        free.append(state in _FREE and since_ps >= least_ps)
+        else:
+            free.append(int(log.t_ps[at]) - int(log.t_ps[since]) >= least_ps)
     return free
 
 

@@ -21,6 +21,7 @@ from freezeframe.analyzers.streams import EventLog, Stream
 from freezeframe.capture.registers.layouts import STATE_VALUE_NEW_MASK, Kind, MachineState
 
 _FREE = (MachineState.IDLE, MachineState.WAIT_CREDIT)
+"""States in which a transmitter sends nothing."""
 
 
 def withheld_credits(facts: Facts, account: FlowAccount) -> tuple[int, ...]:
@@ -66,6 +67,20 @@ def left_ps(stream: Stream, flow: int) -> npt.NDArray[np.int64]:
     return np.concatenate(mine) if mine else np.empty(0, np.int64)
 
 
+def free_since(log: EventLog, states: npt.NDArray[np.int64], at: int) -> int | None:
+    """Return the event by which a transmitter ceased to send, as its states have it before an event; None: it sends.
+
+    Args:
+        states: which events of the log are states of the transmitter.
+    """
+    last = int(np.searchsorted(states, at)) - 1
+    if last < 0 or int(log.value[states[last]]) & STATE_VALUE_NEW_MASK not in _FREE:
+        return None
+    while last and int(log.value[states[last - 1]]) & STATE_VALUE_NEW_MASK in _FREE:
+        last -= 1
+    return int(states[last])
+
+
 class _Line:
     """Since when a transmitter had sent neither packet nor credit, by its states or its tap, whichever reaches back."""
 
@@ -89,13 +104,8 @@ class _Line:
         return max(last_ps, int(self._log.t_ps[self._credits[before]]))
 
     def _by_states(self, at: int) -> int | None:
-        log, states = self._log, self._states
-        last = int(np.searchsorted(states, at)) - 1
-        if last < 0 or int(log.value[states[last]]) & STATE_VALUE_NEW_MASK not in _FREE:
-            return None
-        while last and int(log.value[states[last - 1]]) & STATE_VALUE_NEW_MASK in _FREE:
-            last -= 1
-        return int(log.t_ps[states[last]])
+        since = free_since(self._log, self._states, at)
+        return None if since is None else int(self._log.t_ps[since])
 
     def _by_words(self, at_ps: int) -> int | None:
         words = self._words

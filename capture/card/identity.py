@@ -6,11 +6,12 @@ Source: docs/card-map.md, sections 1 and 2.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, dataclass
 from typing import Any
 
 from freezeframe.capture.card.recording import Feature
 from freezeframe.capture.card.registers import identity_map
+from freezeframe.capture.registers.identity import constants_of
 
 IDENTITY_MAP = identity_map()
 _NOT_CONSTANT = ("id.bus_errors", "id.bus_error_addr", "id.generation")
@@ -69,15 +70,9 @@ class CardIdentity:
         """Make an identity from what ``to_json`` gave.
 
         Raises:
-            ValueError: a value is missing, unknown, or not a count; the message names the first.
+            ValueError: as ``constants_of``.
         """
-        names = {field.name for field in fields(cls)}
-        for name in sorted(names ^ values.keys()):
-            raise ValueError(f"identity: {name!r} is {'missing' if name in names else 'unknown'}")
-        for name, value in values.items():
-            if type(value) is not int or not 0 <= value < 1 << 32:
-                raise ValueError(f"identity: {name} is {value!r}, not a word")
-        return cls(**values)
+        return cls(**constants_of(cls, values))
 
     def to_json(self) -> dict[str, int]:
         """Return the values by name."""

@@ -23,7 +23,7 @@ def open_file(path: str | Path) -> IO[bytes]:
     try:
         return Path(path).open("rb")
     except OSError as error:
-        raise InputError(f"{path}: cannot be read: {error.strerror}") from None
+        raise _unreadable(path, error) from None
 
 
 def first_bytes(path: str | Path, most_B: int) -> bytes:
@@ -33,7 +33,11 @@ def first_bytes(path: str | Path, most_B: int) -> bytes:
         InputError: it cannot be read.
     """
     try:
-        with Path(path).open("rb") as file:
+        with open_file(path) as file:
             return file.read(most_B)
-    except OSError as error:
-        raise InputError(f"{path}: cannot be read: {error.strerror}") from None
+    except OSError as error:  # opened, and not read: a folder, a bad disk
+        raise _unreadable(path, error) from None
+
+
+def _unreadable(path: str | Path, error: OSError) -> InputError:
+    return InputError(f"{path}: cannot be read: {error.strerror}")

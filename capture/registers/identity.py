@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, fields
+from typing import Any
 
 from freezeframe.capture.registers.layout import RegisterInfo
 from freezeframe.capture.registers.map_table import REGISTERS
@@ -20,6 +21,21 @@ IDENTITY_REGISTERS: tuple[RegisterInfo, ...] = tuple(
     r for r in REGISTERS if r.name.startswith("id.") and r.name not in _NOT_IDENTITY
 )
 """The registers an identity is made from, in address order."""
+
+
+def constants_of(kind: type[Any], values: Mapping[str, Any]) -> dict[str, int]:
+    """Return the constants of an identity, as a capture has them, for its class.
+
+    Raises:
+        ValueError: a value is missing, unknown, or no word of 32 bits; the message names the first.
+    """
+    names = {field.name for field in fields(kind)}
+    for name in sorted(names ^ values.keys()):
+        raise ValueError(f"identity: {name!r} is {'missing' if name in names else 'unknown'}")
+    for name, value in values.items():
+        if type(value) is not int or not 0 <= value < 1 << 32:
+            raise ValueError(f"identity: {name} is {value!r}, not a word")
+    return dict(values)
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,15 +96,9 @@ class Identity:
         """Make an identity from what ``to_json`` gave.
 
         Raises:
-            ValueError: a value is missing, unknown, or not an integer; the message names the first.
+            ValueError: as ``constants_of``.
         """
-        names = {field.name for field in fields(cls)}
-        for name in sorted(names ^ values.keys()):
-            raise ValueError(f"identity: {name!r} is {'missing' if name in names else 'unknown'}")
-        for name, value in values.items():
-            if type(value) is not int:
-                raise ValueError(f"identity: {name} is {value!r}, not an integer")
-        return cls(**values)
+        return cls(**constants_of(cls, values))
 
     def to_json(self) -> dict[str, int]:
         return asdict(self)

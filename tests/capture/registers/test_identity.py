@@ -44,9 +44,9 @@ def test_json_and_back_gives_the_same() -> None:
     [
         ({"magic": None}, "'magic' is missing"),
         ({"colour": 1}, "'colour' is unknown"),
-        ({"chunk": "256"}, "chunk is '256', not an integer"),
-        ({"chunk": True}, "chunk is True, not an integer"),
-        ({"chunk": 256.0}, "chunk is 256.0, not an integer"),
+        ({"chunk": "256"}, "chunk is '256', not a word"),
+        ({"chunk": True}, "chunk is True, not a word"),
+        ({"chunk": 256.0}, "chunk is 256.0, not a word"),
     ],
 )
 def test_json_that_is_no_identity_is_refused(change: dict[str, object], why: str) -> None:
