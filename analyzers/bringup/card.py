@@ -12,6 +12,7 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 import numpy.typing as npt
 
+from freezeframe.analyzers.bringup.evidence import Evidence
 from freezeframe.analyzers.bringup.failure import Failure
 from freezeframe.analyzers.bringup.recording import (
     PATTERN_WORDS,
@@ -20,7 +21,6 @@ from freezeframe.analyzers.bringup.recording import (
     record,
     under_traffic,
 )
-from freezeframe.capture.custody.rearming import Rearming
 from freezeframe.capture.registers.access import Device
 from freezeframe.capture.registers.layouts import PacketFlag
 from freezeframe.decoders.trace.encode import pattern_payload
@@ -32,7 +32,7 @@ _ERRORS = (
 )  # fmt: skip
 
 
-def host_dma(devices: Sequence[Device], arms: Rearming, *, loop: bool = False) -> Iterator[str]:
+def host_dma(devices: Sequence[Device], arms: Evidence, *, loop: bool = False) -> Iterator[str]:
     """Yield what holds of the words that the transmit DMA put into the outgoing FIFO; with ``loop`` each card is looped
     back, so that what is between the cards has no part in it.
     """
@@ -49,7 +49,7 @@ def host_dma(devices: Sequence[Device], arms: Rearming, *, loop: bool = False) -
             yield f"{device.name}: {data:,} of {busy:,} bus cycles moved data"
 
 
-def loopback(devices: Sequence[Device], arms: Rearming) -> Iterator[str]:
+def loopback(devices: Sequence[Device], arms: Evidence) -> Iterator[str]:
     """Yield what holds at all four taps of each card while it hears itself."""
     with under_traffic(devices, arms, loop=True):
         for tap, recording in _tap_by_tap(devices, arms):
@@ -58,13 +58,13 @@ def loopback(devices: Sequence[Device], arms: Rearming) -> Iterator[str]:
         yield _no_errors(recording)
 
 
-def pair(devices: Sequence[Device], arms: Rearming) -> Iterator[str]:
+def pair(devices: Sequence[Device], arms: Evidence) -> Iterator[str]:
     """Yield what holds at all four taps of both cards; what one sends the other must hear."""
     with under_traffic(devices, arms, loop=False):
         yield from both_ways(devices, arms)
 
 
-def both_ways(devices: Sequence[Device], arms: Rearming) -> Iterator[str]:
+def both_ways(devices: Sequence[Device], arms: Evidence) -> Iterator[str]:
     """Yield what holds at each tap of both cards under traffic, and that no error was counted."""
     for tap, recording in _tap_by_tap(devices, arms):
         for device in recording.devices:
@@ -73,7 +73,7 @@ def both_ways(devices: Sequence[Device], arms: Rearming) -> Iterator[str]:
     yield _no_errors(recording)
 
 
-def _tap_by_tap(devices: Sequence[Device], arms: Rearming) -> Iterator[tuple[str, Recording]]:
+def _tap_by_tap(devices: Sequence[Device], arms: Evidence) -> Iterator[tuple[str, Recording]]:
     """Yield every tap with a recording that holds it: one for all, or one each in cards with a single memory."""
     recording = None
     taps = devices[0].roles.taps

@@ -10,8 +10,8 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
+from freezeframe.analyzers.bringup.evidence import Evidence
 from freezeframe.analyzers.bringup.failure import Failure
-from freezeframe.capture.custody.rearming import Rearming
 from freezeframe.capture.errors import BusError
 from freezeframe.capture.recorder.state import read_state
 from freezeframe.capture.registers import names
@@ -24,7 +24,7 @@ _AT_ONCE = 32  # words a write
 _TERM = ("value_lo", "value_hi", "mask_lo", "mask_hi")
 
 
-def interface(devices: Sequence[Device], arms: Rearming) -> Iterator[str]:
+def interface(devices: Sequence[Device], arms: Evidence) -> Iterator[str]:
     """Yield what holds, device by device; raise `Failure` with address, value written and value read."""
     arms.arm()  # the memories must record for the last of the checks
     for device in devices:

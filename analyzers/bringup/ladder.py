@@ -10,13 +10,14 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
+from pathlib import Path
 from typing import Any
 
 from freezeframe.analyzers.bringup.card import host_dma, loopback, pair
+from freezeframe.analyzers.bringup.evidence import Evidence
 from freezeframe.analyzers.bringup.failure import Failure, NotPossible
 from freezeframe.analyzers.bringup.interface import interface
 from freezeframe.analyzers.bringup.switch import Switch, through
-from freezeframe.capture.custody.rearming import Rearming
 from freezeframe.capture.errors import ForeignRecordingError, TargetError
 from freezeframe.capture.registers.access import Device
 
@@ -27,31 +28,38 @@ class Stage:
 
     name: str
     doc: str
-    run: Callable[[Sequence[Device], Rearming], Iterator[str]]
+    run: Callable[[Sequence[Device], Evidence], Iterator[str]]
 
 
 @dataclass(slots=True)
 class StageResult:
-    """What came of one stage: ``passed``, ``failed``, or ``not run`` with why in ``seen``."""
+    """What came of one stage: ``passed``, ``failed``, or ``not run`` with why in ``seen``.
+
+    Of one that failed ``capture`` is the folder with its last recording; where it is kept nowhere, ``standing`` says
+    which recordings stand in the cards.
+    """
 
     stage: str
     doc: str
     outcome: str
     held: list[str] = field(default_factory=list)
     seen: str = ""
+    capture: Path | None = None
+    standing: list[str] = field(default_factory=list)
 
     def to_json(self) -> dict[str, Any]:
         return {
             "stage": self.stage, "what": self.doc, "outcome": self.outcome, "held": self.held,
-            "seen": self.seen,
+            "seen": self.seen, "capture": None if self.capture is None else str(self.capture),
+            "standing": self.standing,
         }  # fmt: skip
 
 
-def _no_switch(devices: Sequence[Device], arms: Rearming) -> Iterator[str]:
+def _no_switch(devices: Sequence[Device], arms: Evidence) -> Iterator[str]:
     raise NotPossible("no switch is named (--switch)")
 
 
-def _no_cable(devices: Sequence[Device], arms: Rearming) -> Iterator[str]:
+def _no_cable(devices: Sequence[Device], arms: Evidence) -> Iterator[str]:
     raise NotPossible("--switch says that a switch is between the cards; the next stage is of it")
 
 
@@ -84,21 +92,24 @@ def climb(
     *,
     discard: bool = False,
     switch: Switch | None = None,
+    keep: Path | None = None,
 ) -> list[StageResult]:
     """Go up the stages and stop at the first that fails; those above it are "not run".
 
-    A stage leaves the cards without pattern traffic and without loop-back, and armed, whatever came of it.
+    A stage leaves the cards without pattern traffic and without loop-back, and armed; one that fails leaves what they
+    have frozen in them, unless it is kept.
 
     Args:
         progress: called with the stage and each line that holds.
         discard: a frozen recording that this host has not kept may be lost.
         switch: that stands between the cards; None: a cable does.
+        keep: a folder for the last recording of the stage that fails, as a capture folder.
     Raises:
         RecorderStateError: a frozen recording would be lost that this host has not kept; nothing was written. Or
             another program armed a card meanwhile; what it recorded stands.
         TargetError: the target does not answer.
     """
-    arms = Rearming([devices], by="selftest", discard=discard)
+    arms = Evidence([devices], by="selftest", discard=discard, keep=keep)
     results: list[StageResult] = []
     failed = False
     for stage in STAGES if switch is None else [_behind(stage, switch) for stage in STAGES]:
@@ -110,6 +121,7 @@ def climb(
         if stage.name in _OF_TWO and len(devices) < 2:
             result.seen = "the target has one device"
             continue
+        arms.begin(stage.name)
         try:
             for line in stage.run(devices, arms):
                 result.held.append(line)
@@ -123,4 +135,6 @@ def climb(
         except (Failure, TargetError) as error:
             result.outcome, result.seen = "failed", str(error)
             failed = True
+            result.capture, result.standing = arms.capture, arms.standing
+    arms.end()
     return results

@@ -9,10 +9,10 @@ from collections.abc import Callable, Iterator, Sequence
 
 from freezeframe.analyzers.bringup import checks
 from freezeframe.analyzers.bringup.crystals import SnapshotClock, rates_by_master, watch
+from freezeframe.analyzers.bringup.evidence import Evidence
 from freezeframe.analyzers.bringup.failure import Failure
 from freezeframe.analyzers.bringup.recording import under_traffic
 from freezeframe.analyzers.bringup.takes import CHECKS, Bench, Take, as_found
-from freezeframe.capture.custody.rearming import Rearming
 from freezeframe.capture.folder.history import act
 from freezeframe.capture.qualification import Check, ClockRate, Qualification, QualifiedDevice
 from freezeframe.capture.registers.access import Device
@@ -43,7 +43,7 @@ def qualify(
             another program armed a card meanwhile; what it recorded stands.
         TargetError: a target does not answer.
     """
-    arms = Rearming(of_targets, by="qualify", discard=discard)
+    arms = Evidence(of_targets, by="qualify", discard=discard, stands=False)
     arms.arm()  # what stands in the cards is given up before anything else is set
     devices = [device for mine in of_targets for device in mine]
     with as_found(devices), under_traffic(devices, arms, loop=len(devices) == 1):
@@ -51,7 +51,7 @@ def qualify(
 
 
 class _Measuring:
-    def __init__(self, devices: Sequence[Device], arms: Rearming, tell: Tell) -> None:
+    def __init__(self, devices: Sequence[Device], arms: Evidence, tell: Tell) -> None:
         self.devices = devices
         self.bench = Bench(devices, arms)
         self.tell = tell

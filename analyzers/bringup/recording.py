@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-import tempfile
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
-from pathlib import Path
+from functools import partial
 
+from freezeframe.analyzers.bringup.evidence import Evidence
 from freezeframe.analyzers.bringup.failure import Failure, NotPossible
 from freezeframe.analyzers.explain import Explanation, explain
-from freezeframe.capture.custody.rearming import Rearming
 from freezeframe.capture.errors import TargetError
-from freezeframe.capture.folder import CaptureFolder, DeviceCapture
-from freezeframe.capture.recorder.case import pull_case
-from freezeframe.capture.recorder.control import freeze, wait_for
+from freezeframe.capture.folder import DeviceCapture
+from freezeframe.capture.recorder.control import wait_for
 from freezeframe.capture.recorder.provoke import Traffic, set_loopback, set_traffic
 from freezeframe.capture.recorder.state import read_state
 from freezeframe.capture.registers.access import Device
@@ -60,28 +58,36 @@ def pattern_seed(index: int) -> int:
 
 
 @contextmanager
-def under_traffic(devices: Sequence[Device], arms: Rearming, *, loop: bool) -> Iterator[None]:
+def under_traffic(devices: Sequence[Device], arms: Evidence, *, loop: bool) -> Iterator[None]:
     """Let every card send pattern packets on flow 0, in loop-back or not; put all back afterwards.
+
+    The cards are armed then, and not looped back; but the recording of a failure that is kept nowhere stands in them
+    as it was made (`Evidence.undone`).
 
     Raises:
         NotPossible: the cards have no loop-back.
         TargetError: a card does not take a write.
     """
-    try:
-        if loop:
-            _loop(devices)
-        for device in devices:
-            set_traffic(device, Traffic(0, PATTERN_WORDS, _GAP_CYCLES, pattern_seed(device.index)))
-        yield
-    finally:
-        for device in devices:
-            set_traffic(device, None)
-            if loop:
-                set_loopback(device, on=False)
+
+    def undo() -> None:
+        for device in devices if loop else ():
+            set_loopback(device, on=False)
         arms.arm()
 
+    with arms.undone(devices, undo):
+        try:
+            if loop:
+                _loop(devices)
+            for device in devices:
+                traffic = Traffic(0, PATTERN_WORDS, _GAP_CYCLES, pattern_seed(device.index))
+                set_traffic(device, traffic)
+            yield
+        finally:
+            for device in devices:
+                set_traffic(device, None)
 
-def record(devices: Sequence[Device], arms: Rearming, tap: str) -> Recording:
+
+def record(devices: Sequence[Device], arms: Evidence, tap: str) -> Recording:
     """Record until the tap of every card has seen a few patterns, freeze, pull, decode and explain.
 
     A card that freezes without a fault, or may have, because a host did not receive for long, is recorded again.
@@ -92,16 +98,16 @@ def record(devices: Sequence[Device], arms: Rearming, tap: str) -> Recording:
     """
     with ExitStack() as stack:
         for device in devices:
-            stack.enter_context(_selected(device, tap))
+            stack.enter_context(_selected(device, devices, arms, tap))
         return _record(devices, arms, tap)
 
 
-def _record(devices: Sequence[Device], arms: Rearming, tap: str) -> Recording:
+def _record(devices: Sequence[Device], arms: Evidence, tap: str) -> Recording:
     for left in reversed(range(_TRIES)):
         before = counts_before(devices)
         arms.arm()
         by_itself = wait_for_words(devices, tap)
-        folder = frozen_and_pulled(devices)
+        folder = arms.pulled(devices)
         recording = Recording(tuple(folder.devices), explain(folder), before)
         _check_findings(recording.explanation)
         if not by_itself and (not left or _shows_patterns(recording, tap)):
@@ -126,7 +132,7 @@ def counts_before(devices: Sequence[Device]) -> dict[str, dict[str, int]]:
             return before
 
 
-def let_pass(devices: Sequence[Device], arms: Rearming, tap: str, words: int) -> None:
+def let_pass(devices: Sequence[Device], arms: Evidence, tap: str, words: int) -> None:
     """Let so many words pass the tap of every card, in as many recordings as a host that stops makes of it.
 
     Raises:
@@ -136,11 +142,11 @@ def let_pass(devices: Sequence[Device], arms: Rearming, tap: str, words: int) ->
     number = devices[0].roles.taps.index(tap)
     with ExitStack() as stack:
         for device in devices:
-            stack.enter_context(_selected(device, tap))
+            stack.enter_context(_selected(device, devices, arms, tap))
         for _ in range(_MOST_RECORDINGS):
             arms.arm()
             wait_for_words(devices, tap, words)
-            _check_findings(explain(frozen_and_pulled(devices)))
+            _check_findings(explain(arms.pulled(devices)))
             words -= min(device.read("memory.stored", number) for device in devices)
             if words <= 0:
                 return
@@ -153,23 +159,6 @@ def _check_findings(explanation: Explanation) -> None:
         raise Failure(
             f"{finding.diagnosis} ({finding.device}.{finding.tap or 'registers'}): {finding.text}"
         )
-
-
-def frozen_and_pulled(devices: Sequence[Device]) -> CaptureFolder:
-    """Freeze what has not frozen by itself, and return what was recorded; nothing of it stays on the disk.
-
-    Raises:
-        TargetError: a card does not answer, or does not freeze.
-    """
-    for device in devices:
-        freeze(device)
-    for device in devices:
-        wait_for(device, "frozen", _CLOSING_S)
-    targets = list({id(device.target): device.target for device in devices}.values())
-    with tempfile.TemporaryDirectory(prefix="freezeframe-bringup-") as place:
-        path = Path(place) / "bringup.ff"
-        pull_case(targets, path)
-        return CaptureFolder.open(path)
 
 
 def _shows_patterns(recording: Recording, tap: str) -> bool:
@@ -186,17 +175,17 @@ def _shows_patterns(recording: Recording, tap: str) -> bool:
 
 
 @contextmanager
-def _selected(device: Device, tap: str) -> Iterator[None]:
+def _selected(
+    device: Device, devices: Sequence[Device], arms: Evidence, tap: str
+) -> Iterator[None]:
     """In a card with one memory, connect it to a tap from the next arm on; others have all taps."""
     if device.identity.trace_mode != _SELECT:
         yield
         return
     kept = device.field("ctl.options", "select_tap")
     device.modify("ctl.options", select_tap=device.roles.taps.index(tap))
-    try:
+    with arms.undone(devices, partial(device.modify, "ctl.options", select_tap=kept)):
         yield
-    finally:
-        device.modify("ctl.options", select_tap=kept)
 
 
 def _loop(devices: Sequence[Device]) -> None:

@@ -17,11 +17,11 @@ from typing import NamedTuple
 
 from freezeframe.analyzers.bringup.card import both_ways
 from freezeframe.analyzers.bringup.crystals import pause
+from freezeframe.analyzers.bringup.evidence import Evidence
 from freezeframe.analyzers.bringup.failure import Failure
 from freezeframe.analyzers.bringup.recording import let_pass, under_traffic
 from freezeframe.capture.console.switch import PortCounts, SwitchMonitor, SwitchReport
 from freezeframe.capture.count_text import plural
-from freezeframe.capture.custody.rearming import Rearming
 from freezeframe.capture.recorder.control import freeze, wait_for
 from freezeframe.capture.recorder.provoke import write_fields
 from freezeframe.capture.registers.access import Device
@@ -62,7 +62,7 @@ class PortDelta(NamedTuple):
     counts: PortCounts
 
 
-def through(devices: Sequence[Device], arms: Rearming, switch: Switch) -> Iterator[str]:
+def through(devices: Sequence[Device], arms: Evidence, switch: Switch) -> Iterator[str]:
     """Yield what holds at the taps of both cards and at the ports of the switch between them.
 
     Raises:

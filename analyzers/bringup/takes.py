@@ -9,13 +9,13 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from freezeframe.analyzers.bringup.crystals import pause
+from freezeframe.analyzers.bringup.evidence import Evidence
 from freezeframe.analyzers.bringup.failure import Failure
-from freezeframe.analyzers.bringup.recording import frozen_and_pulled, wait_for_words
+from freezeframe.analyzers.bringup.recording import wait_for_words
 from freezeframe.analyzers.card.names import LAW_BROKEN, RECORDER_SUSPECT
 from freezeframe.analyzers.explain import Explanation, explain
 from freezeframe.analyzers.facts import Facts
 from freezeframe.analyzers.view import CaptureView
-from freezeframe.capture.custody.rearming import Rearming
 from freezeframe.capture.folder import CaptureFolder
 from freezeframe.capture.recorder.provoke import inject, set_rx_dma, write_fields
 from freezeframe.capture.recorder.state import read_state
@@ -82,7 +82,7 @@ def as_found(devices: Sequence[Device]) -> Iterator[None]:
 class Bench:
     """Cards under traffic that are recorded again and again, each recording with the one before it."""
 
-    def __init__(self, devices: Sequence[Device], arms: Rearming) -> None:
+    def __init__(self, devices: Sequence[Device], arms: Evidence) -> None:
         self.devices = devices
         self._arms = arms
         self.last: Take | None = None
@@ -159,7 +159,7 @@ class Bench:
         self._arms.arm()
 
     def _taken(self, held: bool) -> Take:
-        self.last = Take(frozen_and_pulled(self.devices), held, self.last)
+        self.last = Take(self._arms.pulled(self.devices), held, self.last)
         return self.last
 
 

@@ -89,7 +89,8 @@ def known_of(read: Sequence[RecorderState], ledger: Ledger) -> Holding:
         for s in states
         if s.state in ("triggered", "frozen")
     ]
-    return Holding(states, recordings, None, f"{', '.join(frozen)} {why}")
+    verb = "is" if len(frozen) == 1 else "are"
+    return Holding(states, recordings, None, f"{' and '.join(frozen)} {verb} frozen, and {why}")
 
 
 def refuse_loss(
@@ -222,15 +223,13 @@ def note_armed(
 
 def _kept(ledger: Ledger, recordings: Sequence[RecordingKey]) -> tuple[Path | None, str]:
     """Return the capture in which these recordings lie; or None, and why nothing counts as kept."""
-    why = "is frozen, and this host has not kept it"
+    why = "this host has not kept it"
     for entry in reversed(ledger.of(KEPT, recordings)):
         path = Path(entry["path"])
         if not entry.get("whole", False):
-            why = f"is frozen, and {path} holds only a part of it"
+            why = f"{path} holds only a part of it"
         elif digest_of(path) == entry["digest"]:
             return path, ""
         else:
-            why = (
-                f"is frozen, and {path}, into which it was pulled, is not there any more as it was"
-            )
+            why = f"{path}, into which it was pulled, is not there any more as it was"
     return None, why

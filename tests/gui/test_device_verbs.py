@@ -180,7 +180,7 @@ def test_arm_raises_the_generation_of_every_device_and_says_what_it_gave_up() ->
         ("0x0b000001", 1),
     ]
     assert document["lost"] == (
-        "A generation 1 (pay-crc), B generation 1 (cross) is frozen, and this host has not kept it"
+        "A generation 1 (pay-crc) and B generation 1 (cross) are frozen, and this host has not kept it"
     )
 
 

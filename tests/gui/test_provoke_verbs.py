@@ -7,6 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from freezeframe.emulator.target import EmulatorTarget
+from tests.capture.serving import serving
 from tests.gui.cli import run_inside
 
 
@@ -35,6 +37,49 @@ def test_selftest_ends_with_1_and_says_what_was_seen_for_a_machine() -> None:
     failed = [stage for stage in document["stages"] if stage["outcome"] == "failed"]
     assert [stage["seen"][:12] for stage in failed] == ["word-omitted"]
     assert stages["pair"]["outcome"] in ("failed", "not run")
+
+
+def test_selftest_keeps_the_recording_that_a_stage_failed_by(tmp_path: Path) -> None:
+    target = "emu:?seed=1&fault=word-omitted&load=light"
+    folder = tmp_path / "failed"
+    done = run_inside("selftest", target, "--discard", "-o", str(folder))
+    assert (done.code, done.err) == (1, "")
+    (capture,) = folder.iterdir()
+    assert f"    kept: freezeframe explain {capture}\n" in done.out
+    assert "word-omitted" in run_inside("explain", str(capture)).out
+    without = run_inside("selftest", target, "--discard")
+    assert "its recording is gone with this emulated card, which ends here: say -o DIR" in (
+        " ".join(without.out.split())
+    )
+
+
+def test_selftest_without_a_folder_says_where_the_recording_stands_and_what_keeps_it(
+    tmp_path: Path,
+) -> None:
+    card = EmulatorTarget(fault="word-omitted", seed=1, load="light", access_ps=5_000_000)
+    with serving(card) as url:
+        failed = run_inside("selftest", url, "--discard")
+        said = " ".join(failed.out.split())
+        assert failed.code == 1
+        assert "its recording stands in A generation " in said
+        keep = f"freezeframe pull {url} -o NAME.ff keeps it"
+        assert keep in said
+        assert run_inside("selftest", url).code == 3
+        kept = tmp_path / "NAME.ff"
+        assert run_inside("pull", url, "-o", str(kept)).code == 0
+        assert "word-omitted" in run_inside("explain", str(kept)).out
+        assert run_inside("selftest", url).code == 1
+
+
+def test_selftest_makes_no_folder_where_nothing_failed(tmp_path: Path) -> None:
+    done = run_inside("selftest", "emu:?seed=3&load=light", "-o", str(tmp_path / "a" / "b"))
+    assert (done.code, done.err) == (0, "")
+    assert not (tmp_path / "a" / "b").exists()
+    refused = run_inside("selftest", "emu:?seed=3&load=light", "-o", "/dev/null/x")
+    assert refused.code == 2
+    assert refused.err == (
+        "freezeframe: -o /dev/null/x: Not a directory; name a folder for recordings\n"
+    )
 
 
 @pytest.mark.parametrize(

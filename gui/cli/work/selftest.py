@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 import sys
 import textwrap
 import time
@@ -14,6 +15,7 @@ from freezeframe.analyzers.bringup.switch import REPORT_S, Switch
 from freezeframe.capture.console.port import open_console
 from freezeframe.capture.console.switch import SwitchMonitor
 from freezeframe.capture.errors import InputError, TargetError
+from freezeframe.capture.output_place import refuse_dash
 from freezeframe.capture.registers.access import Device
 from freezeframe.gui.cli.output import emit_json
 from freezeframe.gui.cli.work.session import open_session
@@ -27,6 +29,7 @@ def selftest(
     log: Path | None,
     switch: str | None,
     ports: str | None,
+    keep: Path | None,
     *,
     discard: bool,
     json: bool,
@@ -35,8 +38,9 @@ def selftest(
 
     Args:
         switch: console of the monitor of the switch between the cards, which are at its ``ports``.
+        keep: a folder for the recording that a stage fails by; it is made where it is not there.
     Raises:
-        InputError: the console or the ports are not named right.
+        InputError: the console or the ports are not named right, or ``keep`` cannot be written.
         RecorderStateError: a card holds a recording that ``discard`` does not give up.
         TargetError: the console cannot be opened, or nothing of a switch's monitor comes from it.
     """
@@ -52,6 +56,8 @@ def selftest(
         raise InputError(
             "--switch -: standard input does not wait; name a serial port, or a file that grows"
         )
+    if keep is not None:
+        made = _folder(keep)
     with ExitStack() as stack:
         devices = stack.enter_context(open_session(target, log))
         between = None
@@ -59,10 +65,13 @@ def selftest(
             monitor = SwitchMonitor(stack.enter_context(open_console(switch)), switch)
             _hear(monitor, devices)
             between = Switch(monitor, places)
-        results = climb(devices, show, discard=discard, switch=between)
+        results = climb(devices, show, discard=discard, switch=between, keep=keep)
+        url = devices[0].target.url
     if sys.stderr.isatty():
         print("\r\x1b[K", end="", file=sys.stderr)
     failed = [result for result in results if result.outcome == "failed"]
+    if keep is not None and made and not any(keep.iterdir()):
+        keep.rmdir()
     if json:
         emit_json(
             {
@@ -72,8 +81,19 @@ def selftest(
             }
         )
     else:
-        print("\n".join(_lines(number, result) for number, result in enumerate(results, 1)))
+        print("\n".join(_lines(number, result, url) for number, result in enumerate(results, 1)))
     return not failed
+
+
+def _folder(keep: Path) -> bool:
+    """Make a folder, and return whether it was not there."""
+    refuse_dash(keep)
+    made = not keep.exists()
+    try:
+        keep.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise InputError(f"-o {keep}: {error.strerror}; name a folder for recordings") from error
+    return made
 
 
 def _hear(monitor: SwitchMonitor, devices: Sequence[Device]) -> None:
@@ -121,12 +141,29 @@ def _two_ports(text: str) -> tuple[int, int]:
     return first, second
 
 
-def _lines(number: int, result: StageResult) -> str:
+def _lines(number: int, result: StageResult, url: str) -> str:
     lines = [f"{number} {result.stage:<10} {result.outcome:<8} {result.doc}"]
     lines += [f"    {printable(line)}" for line in result.held]
-    if result.seen:
-        lead = "FAILED: " if result.outcome == "failed" else ""
-        lines += textwrap.wrap(
-            lead + printable(result.seen), 100, initial_indent="    ", subsequent_indent="      "
-        )
+    lead = "FAILED: " if result.outcome == "failed" else ""
+    lines += _wrapped(lead + result.seen) if result.seen else []
+    if result.capture is not None:
+        lines.append(printable(f"    kept: freezeframe explain {shlex.quote(str(result.capture))}"))
+    if result.standing:
+        lines += _wrapped(_where_it_stands(result.standing, url))
     return "\n".join(lines)
+
+
+def _wrapped(text: str) -> list[str]:
+    return textwrap.wrap(printable(text), 100, initial_indent="    ", subsequent_indent="      ")
+
+
+def _where_it_stands(standing: Sequence[str], url: str) -> str:
+    """Say where the recording is that a stage failed by, and what keeps it."""
+    if url.startswith("emu:"):
+        return "its recording is gone with this emulated card, which ends here: say -o DIR"
+    looped = any(" in loop-back" in each for each in standing)
+    left = "; loop-back stays on until 'freezeframe loopback off' of each device" if looped else ""
+    return (
+        f"its recording stands in {' and '.join(standing)}; nothing was armed over it: freezeframe pull "
+        f"{shlex.quote(url)} -o NAME.ff keeps it{left}"
+    )

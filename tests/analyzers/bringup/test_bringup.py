@@ -7,13 +7,14 @@ from collections.abc import Callable, Iterator, Sequence
 import numpy as np
 import pytest
 
+from freezeframe.analyzers import contract
 from freezeframe.analyzers.bringup import ladder, recording
+from freezeframe.analyzers.bringup.evidence import Evidence
 from freezeframe.analyzers.bringup.failure import Failure
 from freezeframe.analyzers.bringup.ladder import StageResult, climb
-from freezeframe.analyzers.contract import Evidence, Finding
+from freezeframe.analyzers.contract import Finding
 from freezeframe.analyzers.explain import Explanation, explain
 from freezeframe.capture.custody.ledger import GIVEN_UP, KEPT, Ledger
-from freezeframe.capture.custody.rearming import Rearming
 from freezeframe.capture.errors import ForeignRecordingError, RecorderStateError
 from freezeframe.capture.folder import CaptureFolder
 from freezeframe.capture.recorder.control import arm_all
@@ -106,7 +107,7 @@ def test_what_another_program_armed_during_a_test_stands_and_is_no_failure_of_th
     devices = open_devices(quiet(3))
     plain = ladder.STAGES[0]
 
-    def disturbed(devices: Sequence[Device], arms: Rearming) -> Iterator[str]:
+    def disturbed(devices: Sequence[Device], arms: Evidence) -> Iterator[str]:
         yield from plain.run(devices, arms)
         arm_all(devices)  # somebody else
 
@@ -194,13 +195,17 @@ def test_a_finding_that_fits_a_card_in_order_fails_no_stage_and_any_other_does(
     def explained(folder: CaptureFolder) -> Explanation:
         plain = explain(folder)
         stall = Finding(
-            "undetermined", "waited", "A", candidates=candidates, evidence=(Evidence("seen"),)
+            "undetermined",
+            "waited",
+            "A",
+            candidates=candidates,
+            evidence=(contract.Evidence("seen"),),
         )
         return Explanation([*plain.findings, stall], plain.notes, plain.trace, plain.reaches)
 
     monkeypatch.setattr(recording, "explain", explained)
     devices = open_devices(quiet(0))
-    arms = Rearming([devices], by="test")
+    arms = Evidence([devices], by="test")
     with recording.under_traffic(devices, arms, loop=False):
         if "none" in candidates:
             assert recording.record(devices, arms, "rx_deq").explanation.findings

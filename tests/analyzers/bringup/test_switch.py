@@ -14,12 +14,12 @@ from typing import Any, cast
 
 import pytest
 
+from freezeframe.analyzers.bringup.evidence import Evidence
 from freezeframe.analyzers.bringup.failure import Failure
 from freezeframe.analyzers.bringup.ladder import climb
 from freezeframe.analyzers.bringup.switch import Standing, Switch, misplaced, through
 from freezeframe.capture.console.port import open_console
 from freezeframe.capture.console.switch import PortCounts, SwitchMonitor, SwitchReport
-from freezeframe.capture.custody.rearming import Rearming
 from freezeframe.capture.registers.access import Device, open_devices
 from freezeframe.emulator.target import EmulatorTarget
 from tests.capture.console.printed import line
@@ -191,7 +191,7 @@ def test_a_monitor_that_counts_no_ports_is_told(tmp_path: Path) -> None:
         open_console(str(file)) as console,
         pytest.raises(Failure, match=r"^x: the switch's monitor counts no ports"),
     ):
-        list(through(devices, Rearming([devices], by="test"), Switch(Older(console, "x"))))
+        list(through(devices, Evidence([devices], by="test"), Switch(Older(console, "x"))))
 
 
 def test_cards_that_are_cabled_past_the_switch_are_told_as_that() -> None:
@@ -203,7 +203,7 @@ def test_cards_that_are_cabled_past_the_switch_are_told_as_that() -> None:
     devices = open_devices(EmulatorTarget(load="light", nonce=1, seed=3))
     idle = Switch(Idle(cast("Any", None), "/dev/ttyUSB0"))
     with pytest.raises(Failure) as failure:
-        list(through(devices, Rearming([devices], by="test"), idle))
+        list(through(devices, Evidence([devices], by="test"), idle))
     assert str(failure.value) == (
         "the cards hear each other, and nothing of it came through ports 0 and 1 of the switch that /dev/ttyUSB0 is "
         "of: they are cabled directly, or at other ports (--ports)"
@@ -218,7 +218,7 @@ def test_a_fault_of_a_card_is_not_laid_upon_the_switch(tmp_path: Path) -> None:
     )  # fmt: skip
     devices = open_devices(target)
     with open_console(str(file)) as console, pytest.raises(Failure) as failure:
-        arms = Rearming([devices], by="test", discard=True)
+        arms = Evidence([devices], by="test", discard=True)
         list(through(devices, arms, Switch(SwitchMonitor(console, "x"))))
     assert str(failure.value).startswith("payload-bit-flip (B.rx_enq): ")
     assert str(failure.value).endswith("It is in the cards or on the links")
