@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from xml.etree import ElementTree
+
 from PyQt6.QtCore import QBuffer, QByteArray, QIODevice, QPointF, QRect, QSize
 from PyQt6.QtGui import QColor, QImage, QPainter
 from PyQt6.QtSvg import QSvgGenerator
@@ -12,6 +14,14 @@ from freezeframe.gui.desktop.timeline.overlay import RULER_PX, draw_overlay, dra
 from freezeframe.gui.desktop.timeline.raster import Raster
 from freezeframe.gui.desktop.timeline.scene import Overlay, Scene
 from freezeframe.gui.desktop.timeline.vector import Vector
+
+_SVG = "http://www.w3.org/2000/svg"
+_USUAL = {
+    ("fill-opacity", "1"), ("stroke-opacity", "1"), ("stroke-width", "1"), ("stroke-linecap", "square"),
+    ("stroke-linejoin", "bevel"), ("vector-effect", "none"), ("fill-rule", "evenodd"), ("font-style", "normal"),
+    ("font-weight", "400"), ("transform", "matrix(1,0,0,1,0,0)"),
+}  # fmt: skip
+"""What holds without being said: of SVG, or of the group around all that Qt writes."""
 
 
 def image(scene: Scene, overlay: Overlay, size: tuple[int, int]) -> QImage:
@@ -44,7 +54,25 @@ def svg(scene: Scene, overlay: Overlay, size: tuple[int, int]) -> bytes:
     painter.translate(-scene.gutter, -RULER_PX)
     _draw_around(painter, scene, overlay)
     painter.end()
-    return held.data()
+    return _lean(held.data())
+
+
+def _lean(svg: bytes) -> bytes:
+    """Return Qt's picture without the half of it that is said again at every mark; each text has its own font."""
+    ElementTree.register_namespace("", _SVG)
+    root = ElementTree.fromstring(svg)
+    (whole,) = root.findall(f"{{{_SVG}}}g")
+    for group in list(whole):
+        if not len(group):
+            whole.remove(group)
+        for mark in group.iter():
+            of_font = mark is group and len(group)
+            for name, value in list(mark.items()):
+                if (name, value) in _USUAL or (of_font and name.startswith("font-")):
+                    del mark.attrib[name]
+                elif value == "Sans Serif":  # Qt's name for it is the name of no font in a browser
+                    mark.set(name, "sans-serif")
+    return ElementTree.tostring(root, encoding="utf-8", xml_declaration=True)
 
 
 def _draw_around(painter: QPainter, scene: Scene, overlay: Overlay) -> None:

@@ -8,7 +8,7 @@ from itertools import pairwise
 import numpy as np
 import numpy.typing as npt
 from PyQt6.QtCore import QPointF, QRectF, Qt
-from PyQt6.QtGui import QBrush, QColor, QFontMetricsF, QPainter, QPen, QPolygonF
+from PyQt6.QtGui import QBrush, QColor, QFontMetricsF, QPainter, QPainterPath, QPen, QPolygonF
 
 from freezeframe.gui.desktop.timeline.glyphs import label_font
 from freezeframe.gui.desktop.timeline.rows import Band, RowSurface
@@ -68,7 +68,7 @@ class Vector(RowSurface):
     def slices(
         self, band: Band, columns: SliceColumns, fills: Sequence[int], error: int, outlined: bool
     ) -> None:
-        (top, bottom, ground) = band
+        (top, bottom, ground), shapes = band, _Shapes()
         shade = np.round(columns.cover * 4).astype(np.int64)  # few shades: long runs, a small file
         begins = (columns.starts > 0).astype(np.int64)
         look = columns.colour.astype(np.int64) * 16 + shade * 2 + (begins if outlined else 0)
@@ -82,17 +82,18 @@ class Vector(RowSurface):
                 colour = mixed(ground, fills[k], 0.9)
             else:
                 colour = mixed(ground, fills[k], 0.43 + 0.57 * int(shade[first]) / 4)
-            self.fill(first, top, last, bottom, colour)
+            shapes.add(colour, first, top, last, bottom)
         if not outlined:  # where one slice follows another
             meets = (columns.starts[1:] == 1) & (columns.starts[:-1] == 0)
             for px in (np.flatnonzero(meets & (columns.colour[:-1] != NOTHING)) + 1).tolist():
                 if columns.colour[px] != NOTHING:
                     ink = mixed(ground, fills[int(columns.colour[px])], 0.4)
-                    self.fill(px, top, px + 1, bottom, ink)
+                    shapes.add(ink, px, top, px + 1, bottom)
         for first, last in _runs((columns.wrong > 0).astype(np.int64)):
             if columns.wrong[first]:
                 x = first - 1 if last - first < 3 else first
-                self.fill(x, top - 3, x + max(last - first, 3), bottom + 3, error)
+                shapes.add(error, x, top - 3, x + max(last - first, 3), bottom + 3)
+        shapes.fill(self._painter)
 
     def series(
         self, band: Band, columns: SeriesColumns, span: tuple[float, float], line: int
@@ -119,20 +120,38 @@ class Vector(RowSurface):
                 self.hatch(first, top, last, bottom, line)
 
     def wave(self, band: Band, columns: WaveColumns, line: int) -> None:
-        (top, bottom, ground) = band
+        (top, bottom, ground), shapes = band, _Shapes()
         many = (columns.edges > 1).astype(np.int64)
         look = columns.bits.astype(np.int64) * 2 + many
         for first, last in _runs(look):
             bits = int(columns.bits[first])
             if bits & 4:
-                self.fill(first, top, last, bottom, mixed(ground, line, 0.35))
+                shapes.add(mixed(ground, line, 0.35), first, top, last, bottom)
             if bits & 3 == 3:
                 colour = mixed(ground, line, 0.6) if many[first] else line
-                self.fill(first, top, last, bottom, colour)
+                shapes.add(colour, first, top, last, bottom)
             if bits & 2:
-                self._painter.fillRect(QRectF(first, top, last - first, 1.5), QColor(line))
+                shapes.add(line, first, top, last, top + 1.5)
             if bits & 1:
-                self._painter.fillRect(QRectF(first, bottom - 1.5, last - first, 1.5), QColor(line))
+                shapes.add(line, first, bottom - 1.5, last, bottom)
+        shapes.fill(self._painter)
+
+
+class _Shapes:
+    """The rectangles of a row by colour: one path of the file for each, those of a later colour above."""
+
+    def __init__(self) -> None:
+        self._paths: dict[int, QPainterPath] = {}
+
+    def add(self, colour: int, x0: float, y0: float, x1: float, y1: float) -> None:
+        """Add ``[x0, x1)`` x ``[y0, y1)``."""
+        path = self._paths.setdefault(colour, QPainterPath())
+        path.addRect(QRectF(x0, y0, x1 - x0, y1 - y0))
+
+    def fill(self, painter: QPainter) -> None:
+        """Fill all of them."""
+        for colour, path in self._paths.items():
+            painter.fillPath(path, QColor(colour))
 
 
 def _runs(look: npt.NDArray[np.int64]) -> Iterator[tuple[int, int]]:

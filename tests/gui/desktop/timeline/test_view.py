@@ -253,6 +253,34 @@ def test_what_is_seen_is_written_as_png_and_as_svg_with_text(shown: Shown, tmp_p
         write_svg(view, tmp_path / "nowhere" / "v.svg")
 
 
+def test_an_svg_has_some_hundred_bytes_for_an_item_and_for_a_row(
+    shown: Shown,
+) -> None:
+    def bytes_of(rows: int, items: int) -> int:
+        t_ps = np.arange(items, dtype=np.int64) * 1_000_000
+        tracks = [
+            SliceTrack(key=f"{row}", name="", t_ps=t_ps, t_end_ps=t_ps + 700_000)
+            for row in range(rows)
+        ]
+        return len(shown(tracks).render_svg())
+
+    few, more, rows, idle = bytes_of(1, 10), bytes_of(1, 110), bytes_of(11, 10), bytes_of(11, 1)
+    assert (more - few) / 100 < 110
+    assert (rows - few) / 10 < 2000
+    assert (idle - bytes_of(1, 1)) / 10 < 500
+
+
+def test_the_bytes_of_an_svg_are_bounded_by_its_width_whatever_is_in_it(shown: Shown) -> None:
+    edges = np.arange(20_000, dtype=np.int64) * 1_000
+    crowd = SliceTrack(
+        key="c", name="c", t_ps=edges, t_end_ps=edges + 700, error=edges % 7_000 == 0,
+        colour=(np.arange(20_000) % 5).astype(np.uint8), classes=tuple("abcde"),
+    )  # fmt: skip
+    level = (np.arange(20_000) % 3).astype(np.uint8)
+    view = shown([crowd, WaveTrack(key="w", name="w", t_ps=edges, level=level)])
+    assert len(view.render_svg()) < 20_000 + 2 * 60 * view.area_width()
+
+
 def test_a_view_is_saved_and_brought_back(shown: Shown) -> None:
     view = shown([packets(key="a"), packets(key="b"), packets(key="c")])
     view.set_range(1_000_000, 2_000_000)
