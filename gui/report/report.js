@@ -51,13 +51,17 @@
     return on;
   }
 
-  // Where a drawing is wider than the screen and scrolled, the names of its lanes stay at the left, on a ground.
-  function keepNames(svg, left) {
+  // Where a drawing is wider than the screen and scrolled, its headings stay at the left, and with an axis the names
+  // of its lanes, on a ground.
+  function keepNames(svg, axis) {
     const box = svg.parentElement, names = node("g", { class: "names" });
     const { width, height } = svg.viewBox.baseVal;
-    names.append(node("rect", { x: 0, y: 0, width: left - 4, height: height, class: "ground" }));
+    if (axis) {
+      const left = Number(axis.getAttribute("x1"));
+      names.append(node("rect", { x: 0, y: 0, width: left - 4, height: height, class: "ground" }));
+    }
     for (const text of [...svg.children])
-      if (text.matches("text.label, text.group")) names.append(text);
+      if (text.matches(axis ? "text.label, text.group" : "text.group")) names.append(text);
     svg.append(names);
     const stay = () => {
       const by = box.scrollLeft * width / svg.getBoundingClientRect().width;
@@ -282,8 +286,7 @@
   for (const moving of document.querySelectorAll("g.moving[data-all]"))
     views.push(new View(moving.closest("figure"), moving, views));
   for (const svg of document.querySelectorAll(".scroll > svg.drawing")) {
-    const axis = svg.querySelector("g.moving line.axis");
-    if (axis) keepNames(svg, Number(axis.getAttribute("x1")));
+    keepNames(svg, svg.querySelector("g.moving line.axis"));
     reveal(svg);
   }
   document.querySelectorAll("table").forEach(enhanceTable);

@@ -86,6 +86,13 @@ box.style.width = "420px"; box.scrollLeft = 250; box.dispatchEvent(new Event("sc
 const lane = near.querySelector("g.names text.label").getBoundingClientRect();
 say("scrolled", box.scrollLeft);
 say("name", lane.left - box.getBoundingClientRect().left); say("name-wide", lane.width);
+const way = [...document.querySelectorAll("figure")].find((f) => f.querySelector("svg .tap"));
+const wayBox = way.querySelector(".scroll");
+wayBox.style.width = "420px"; wayBox.scrollLeft = 300; wayBox.dispatchEvent(new Event("scroll"));
+const heading = way.querySelector("text.group").getBoundingClientRect();
+say("heading", heading.left - wayBox.getBoundingClientRect().left);
+const tap = way.querySelector("text.strong").getBoundingClientRect();
+say("tap", tap.left - wayBox.getBoundingClientRect().left);
 document.body.dataset.said = said.join("\\n");
 """
 
@@ -183,6 +190,12 @@ def test_names_of_lanes_stay_in_sight_where_a_narrow_page_scrolls_the_drawing(ma
     said = parsed(dump_dom(made / "probed.html", made / "home")).said
     assert said["scrolled"] == "250"
     assert 0 <= float(said["name"]) < 200 and float(said["name-wide"]) > 10
+
+
+def test_the_heading_of_the_way_stays_in_sight_and_its_taps_scroll(made: Path) -> None:
+    said = parsed(dump_dom(made / "probed.html", made / "home")).said
+    assert 0 <= float(said["heading"]) < 20
+    assert float(said["tap"]) < 0
 
 
 def test_a_narrow_page_begins_with_the_finding_in_sight_in_every_drawing(made: Path) -> None:
