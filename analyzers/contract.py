@@ -141,7 +141,7 @@ class Finding(ShownInNotebooks):
         counted: how often that was, ``300 of 300``; empty where it was never counted.
         ground: what the rule rests it on; empty for a finding that no rule made.
         witnesses: what each witness says of it; pattern: the same as one line, by which it is counted.
-        falsifier: what would have shown it wrong, and what was seen there.
+        falsifier: what would have shown it wrong; what was seen there, the witnesses say.
         next: the command whose answer would tell the candidates apart; empty where there is none.
         candidates: for ``undetermined`` the names that fit, likeliest first.
         text: one paragraph for people.

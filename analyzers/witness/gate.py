@@ -153,12 +153,8 @@ def rank(finding: Finding) -> int:
 
 
 def _falsifier(declared: Declared, witnesses: tuple[Witness, ...]) -> str:
-    """Return what would have shown a name wrong, what was seen where one looked, and where one could not look."""
+    """Return what would have shown a name wrong, and whether one could look there: the witnesses say what was seen."""
     if not declared.falsifier:
         return ""
-    seen = [witness.text for witness in witnesses if witness.says is Says.FOR]
-    unseen = [f"{w.name} ({w.text})" for w in witnesses if w.says is Says.SILENT]
-    looked = f" It was looked at: {'; '.join(seen)}." if seen else ""
-    blind = f" Not looked at: {'; '.join(unseen)}." if unseen else ""
-    none = "" if seen else " None of that could be looked at."
-    return f"It would be wrong if {declared.falsifier}.{looked}{none}{blind}"
+    none = "" if any(w.says is Says.FOR for w in witnesses) else " None of that could be looked at."
+    return f"It would be wrong if {declared.falsifier}.{none}"

@@ -50,12 +50,16 @@ def analysis_tracks(
     if trace is None or result.name != PRESSURE.id:
         yield from result_tracks(key, name, result)
         return
-    told = {
+    yield from wait_tracks(key, name, trace, waits_told(result))
+
+
+def waits_told(result: AnalysisResult) -> dict[tuple[str, int, int], str]:
+    """Return what each wait for credit was for, by its device, the time from which it lasts, and its flow."""
+    return {
         (one.name.partition("->")[0], t_ps, flow): text
         for one in result.intervals
         for t_ps, flow, text in zip(one.t_ps.tolist(), one.flow.tolist(), one.text, strict=True)
     }
-    yield from wait_tracks(key, name, trace, told)
 
 
 def intervals_tracks(

@@ -130,6 +130,8 @@ class EventTable(QWidget):
             del self._filters[key]
         if at < 0 or before is None:
             self._show()
+        else:
+            self.refresh(*before)
 
     def _key(self) -> tuple[str, str] | None:
         at = self.which.currentIndex()
@@ -158,11 +160,20 @@ class EventTable(QWidget):
         return (source, table) in self._offered
 
     def refresh(self, source: str, table: str) -> None:
-        """Show newer rows of a table where it is the one that is shown (live mode)."""
+        """Show a newer form of a table where it is the one that is shown: further rows, or further columns."""
         shown = self.shown
-        if shown is not None and (shown[0].key, shown[1].key) == (source, table):
+        if shown is None or (shown[0].key, shown[1].key) != (source, table):
+            return
+        frame, before = shown[1].frame, self.model.frame
+        if len(frame.columns) != len(before.columns):
+            current = self.current_row()
+            self._show()
+            line = None if current is None else self.model.line_of(current)
+            if line is not None:
+                self._go(line, tell=False)
+        elif frame is not before:
             empty = not self.model.total
-            self.model.update_frame(shown[1].frame)
+            self.model.update_frame(frame)
             self.columns.refresh()
             if empty:
                 self._fit_columns()

@@ -51,7 +51,7 @@ class FrameModel(QAbstractTableModel):
 
     def update_frame(self, frame: pd.DataFrame) -> None:
         """Show newer values of the same columns; the view stays where it is. Rows may have been added."""
-        if len(frame.columns) != len(self._cells) or len(frame) < self._total:
+        if len(frame) < self._total:
             self.show_frame(frame, self._texts)
             return
         if self._order is not None and len(frame) != self._total:
@@ -83,6 +83,11 @@ class FrameModel(QAbstractTableModel):
         rows = None if self.shown == self._total else self._rows
         self._order = order
         self.show_rows(None if rows is None else np.sort(rows))
+
+    @property
+    def frame(self) -> pd.DataFrame:
+        """The frame whose rows are shown."""
+        return self._frame
 
     @property
     def order(self) -> Int64 | None:

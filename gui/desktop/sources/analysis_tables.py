@@ -8,12 +8,16 @@ import pandas as pd
 
 from freezeframe.analyzers.analysis import AnalysisResult
 from freezeframe.analyzers.card.view import CardsView, run_analysis
+from freezeframe.analyzers.pressure.analysis import PRESSURE
 from freezeframe.analyzers.registry import AnalysisRegistry, load_analyses
 from freezeframe.analyzers.view import CaptureView
 from freezeframe.capture.errors import FreezeframeError
+from freezeframe.decoders.trace.decode import Trace
 from freezeframe.gui.desktop.progress import Progress
 from freezeframe.gui.desktop.sources.opened import Part, Table
-from freezeframe.gui.tracks.analysis import analysis_tracks, intervals_key
+from freezeframe.gui.tracks.analysis import analysis_tracks, intervals_key, waits_told
+
+_WAITS = "waits"
 
 
 def analysis_parts(
@@ -39,18 +43,24 @@ def analysis_parts(
             yield Part(remarks=[f"analysis {analysis.id}: {error}"])
             continue
         yield Part(
-            tables=list(result_tables(result)),
+            tables=list(result_tables(result, trace)),
             tracks=list(analysis_tracks(key, name, trace, result)),
             analyses=[result],
             remarks=[f"{analysis.id}: {note}" for note in result.notes],
         )
 
 
-def result_tables(result: AnalysisResult) -> Iterator[Table]:
-    """Yield the figures, the intervals and the tables of a result as tables of the window."""
+def result_tables(result: AnalysisResult, trace: Trace | None) -> Iterator[Table]:
+    """Yield the figures, the intervals and the tables of a result as tables of the window.
+
+    Of waits for credit they are those of the recording once more: its own table takes what each was for.
+    """
     if result.figures:
         yield Table(f"{result.name}: figures", figures_table(result), doc="numbers of the analysis")
-    for number, one in enumerate(result.intervals):
+    told = trace is not None and result.name == PRESSURE.id and _WAITS in result.tables
+    if trace is not None and told:
+        yield Table("intervals", told_waits(trace, result), doc="when a flow waited, and for what")
+    for number, one in enumerate(() if told else result.intervals):
         frame = pd.DataFrame(
             {
                 "t_ps": one.t_ps,
@@ -64,11 +74,27 @@ def result_tables(result: AnalysisResult) -> Iterator[Table]:
         )
         yield Table(intervals_key(result, number), frame, lambda row: str(row["text"]))
     for title, table in result.tables.items():
-        yield Table(f"{result.name}: {title}", table.reset_index(drop=True))
+        if not (told and title == _WAITS):
+            yield Table(f"{result.name}: {title}", table.reset_index(drop=True))
     if result.findings:
         yield Table(
             f"{result.name}: findings", _findings(result), doc="what the analysis found wrong"
         )
+
+
+def told_waits(trace: Trace, result: AnalysisResult) -> pd.DataFrame:
+    """Return the table of waits of a recording with what each was for, in columns after its own."""
+    waits, place = trace.intervals.reset_index(drop=True), ["device", "t_ps", "flow"]
+    said = result.tables[_WAITS].rename(columns={"kind": "waited_for"})
+    said["device"] = said.pop("direction").astype(str).str.partition("->")[0]
+    said = said.drop(columns="t_end_ps").drop_duplicates(place).set_index(place)
+    said = said.convert_dtypes(
+        convert_string=False
+    )  # whole numbers stay so beside what is not known
+    places = pd.MultiIndex.from_frame(waits[place].astype({"device": str}))
+    words = waits_told(result)
+    waits["text"] = [words.get(one, "") for one in places]
+    return waits.join(said.reindex(places).reset_index(drop=True))
 
 
 def figures_table(result: AnalysisResult) -> pd.DataFrame:

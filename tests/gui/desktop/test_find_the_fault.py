@@ -14,6 +14,7 @@ from PyQt6.QtCore import Qt
 from PyQt6.QtWidgets import QInputDialog
 from pytestqt.qtbot import QtBot
 
+from freezeframe.analyzers.registry import AnalysisRegistry, load_analyses
 from freezeframe.capture.folder import CaptureFolder
 from freezeframe.decoders.query.evaluate import matching
 from freezeframe.decoders.trace.decode import Trace, decode_capture
@@ -55,8 +56,6 @@ def test_a_capture_is_decoded_once_for_its_picture_its_finding_and_its_analyses(
 def test_every_analysis_that_is_installed_adds_what_it_found(
     qtbot: QtBot, make_window: MakeWindow, fault_capture: Path
 ) -> None:
-    from freezeframe.analyzers.registry import load_analyses
-
     window = make_window(analyses=None)
     key = wait_loaded(qtbot, window, fault_capture)
     opened = window.workspace.sources[key]
@@ -69,7 +68,7 @@ def test_every_analysis_that_is_installed_adds_what_it_found(
     }
     assert series <= {track.key for track in window.timeline.tracks()}
     tables = {f"{r.name}: {t}" for r in opened.analyses.values() for t in r.tables}
-    assert tables <= set(opened.tables)
+    assert tables - set(opened.tables) == {"pressure: waits"}  # told in the table of the recording
     found = {f"{r.name}: findings" for r in opened.analyses.values() if r.findings}
     assert found <= set(opened.tables)
     # Whatever an analysis puts into its tables, every one of them can be shown, chosen and searched.
@@ -79,6 +78,31 @@ def test_every_analysis_that_is_installed_adds_what_it_found(
             window.choose(Place(key, table.key, row), "test")
             assert window.table.current_row() == row, table.key
         assert len(matching(table.frame, "0x7 or nothing_here")) == len(table)
+
+
+def test_waits_for_credit_are_listed_once_and_what_each_was_for_comes_into_their_table(
+    qtbot: QtBot, make_window: MakeWindow, fault_capture: Path
+) -> None:
+    pressure = load_analyses().analyses["pressure"]
+    window = make_window(analyses=AnalysisRegistry({"pressure": pressure}))
+    before: list[tuple[int, list[str]]] = []
+
+    def look_at_it(key: str) -> None:
+        window.choose(Place(key, "intervals", 0), "test")
+        before.append((window.table.current_row() or 0, window.table.model.column_names()))
+
+    window.workspace.added.connect(look_at_it)
+    key = wait_loaded(qtbot, window, fault_capture)
+    opened = window.workspace.sources[key]
+    settle(qtbot, window)
+    assert [name for name in opened.tables if "wait" in name or name == "intervals"] == [
+        "intervals"
+    ]
+    cells = chosen_cells(window)  # the same row, in the table that was looked at meanwhile
+    assert (cells["t_ps"], cells["flow"], cells["waited_for"]) == ("59.53 µs", "0", "receiver-fifo")
+    assert cells["text"].startswith("flow 0 waited for credit: the receiver's FIFO")
+    assert cells["receiver_fifo_ps"] == "7.003062 µs"
+    assert before == [(0, list(cells)[:9])]
 
 
 def test_opening_shows_everything_recorded_and_the_finding(opened: MainWindow) -> None:
