@@ -51,17 +51,15 @@ class FindingsPanel(QWidget):
             split.setStretchFactor(number, takes)
         self._split = split
         self._own_sizes = False
-        self._lines = 0.0  # that the text needs at this width
         split.splitterMoved.connect(self._sized)
         self.evidence.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAsNeeded)
         self.list.setMinimumHeight(2 * self.list.fontMetrics().lineSpacing())
-        layout = self._document().documentLayout()
-        assert layout is not None, "every document has one"
         self._soon = delayed(self, 0, self._share)
-        layout.documentSizeChanged.connect(lambda _: self._soon.start())
-        bar = self.text.verticalScrollBar()
-        assert bar is not None, "every text has one"
-        bar.rangeChanged.connect(lambda *_: self._soon.start())
+        bar = self.list.verticalScrollBar()
+        assert bar is not None, "every list has one"
+        bar.rangeChanged.connect(
+            lambda *_: self._soon.start()
+        )  # its lines are as wide as the bar leaves
         fill_panel(self, split, focus=self.list)
         self.list.currentRowChanged.connect(self._chosen)
         self.list.itemActivated.connect(lambda _: self._chosen(self.list.currentRow()))
@@ -115,16 +113,10 @@ class FindingsPanel(QWidget):
     def resizeEvent(self, event: QResizeEvent | None) -> None:
         """Share the new height and width."""
         super().resizeEvent(event)
-        self._lines = 0.0
         self._soon.start()
 
     def _sized(self) -> None:
         self._own_sizes = True
-
-    def _document(self) -> QTextDocument:
-        document = self.text.document()
-        assert document is not None, "every text has one"
-        return document
 
     def _share(self) -> None:
         """Give the list and the text the height they need, the evidence the rest; what the user has set stands."""
@@ -138,12 +130,14 @@ class FindingsPanel(QWidget):
             rect = self.list.visualItemRect(first).united(self.list.visualItemRect(last))
             lines = rect.height()
         listed = max(min(lines + frame, whole // 4), self.list.minimumHeight())
-        document = self._document()
-        # The size counts lines; one more, for Qt scrolls a box that fits to the pixel. A bar makes further lines, and
-        # they are gone with it: what has once been needed stays, else the two would follow each other.
-        self._lines = max(self._lines, document.size().height() + 1)
-        said = self._lines * self.text.fontMetrics().lineSpacing()
-        told = min(int(said + 2 * document.documentMargin()) + frame, whole // 2)
+        # Of the text alone and the width without a bar, not of what the box shows: that depends on what came before.
+        said = QTextDocument(self.text.toPlainText())
+        said.setDefaultFont(self.text.font())
+        said.setTextWidth(self.text.contentsRect().width())
+        line = (
+            self.text.fontMetrics().lineSpacing()
+        )  # one more: Qt scrolls a box that fits to the pixel
+        told = min(int(said.size().height()) + line + frame, whole // 2)
         self._split.setSizes([listed, told, whole - listed - told])
 
     def _texts(self) -> list[str]:
@@ -164,7 +158,7 @@ class FindingsPanel(QWidget):
 
     def _show(self, finding: Finding | None) -> None:
         self.evidence.blockSignals(True)
-        self._lines = 0.0
+        self._soon.start()
         if finding is None:
             self.text.setPlainText("")
             fill_tree(self.evidence, [])

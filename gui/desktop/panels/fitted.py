@@ -87,11 +87,14 @@ class FittedTree(QTreeWidget):
         self._soon.start()
 
     def fit(self) -> None:
-        """Share the width among the columns, and break the texts of all rows; the chosen one stays in sight."""
+        """Share the width among the columns, and break the texts of all rows; the chosen one stays in sight.
+
+        It goes to the middle: where it came into sight while rows had other heights would depend on what came first.
+        """
         _fit(self, self._below, self._under)
         current = self.currentItem()
         if current is not None:
-            self.scrollToItem(current)
+            self.scrollToItem(current, QTreeWidget.ScrollHint.PositionAtCenter)
 
 
 def _fit(tree: QTreeWidget, below: Collection[int], under: int) -> None:

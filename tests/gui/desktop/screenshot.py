@@ -99,6 +99,7 @@ def save(app: QApplication, window: MainWindow, place: Path) -> None:
 
     settled_s = time.monotonic() + _SETTLE_S
     until(app, lambda: time.monotonic() > settled_s and ready(window))
+    window.repaint()  # whole: what is painted part by part has other corners of frames
     screen = window.screen()
     shown = None if screen is None else screen.grabWindow(window.winId())
     if shown is None or shown.isNull() or not save_small(shown, place):

@@ -353,3 +353,23 @@ def test_a_column_of_names_is_as_wide_as_the_longest_of_them_wherever_it_stands(
     column = window.table.model.column_names().index("kind")
     longest = max(metrics.horizontalAdvance(str(name)) for name in names)
     assert window.table.view.columnWidth(column) > longest
+
+
+def test_heights_and_scrolling_depend_on_the_size_of_the_window_and_not_on_what_it_was_before(
+    qtbot: QtBot, window: MainWindow, fault_capture: Path
+) -> None:
+    wait_loaded(qtbot, window, fault_capture)
+    inspected, evidence = window.inspector.tree, window.findings.evidence
+
+    def looks(wide: int, high: int) -> list[object]:
+        window.resize(wide, high)
+        settle(qtbot, window)
+        bars = [tree.verticalScrollBar() for tree in (inspected, evidence)]
+        return [window.findings._split.sizes(), *(bar.value() for bar in bars if bar is not None)]
+
+    first = looks(1280, 720)
+    for size in ((1920, 1080), (1100, 640), (1280, 900), (1100, 720)):
+        looks(*size)
+    assert looks(1280, 720) == first
+    text = window.findings.text.verticalScrollBar()
+    assert text is not None and text.maximum() == 0
