@@ -72,7 +72,8 @@ def _lean(svg: bytes) -> bytes:
                     del mark.attrib[name]
                 elif value == "Sans Serif":  # Qt's name for it is the name of no font in a browser
                     mark.set(name, "sans-serif")
-    return ElementTree.tostring(root, encoding="utf-8", xml_declaration=True)
+    made: bytes = ElementTree.tostring(root, encoding="utf-8", xml_declaration=True)
+    return made
 
 
 def _draw_around(painter: QPainter, scene: Scene, overlay: Overlay) -> None:
