@@ -18,8 +18,6 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from freezeframe.capture.errors import CaptureFormatError
-
 MOST_DRIFT_PPM = 500
 """Two clocks that are believed: crystals differ by 200 ppm at most, a disciplined host clock is slewed by 500."""
 
@@ -75,25 +73,6 @@ class Relation:
         spread = (np.abs(micros) + 1) * self.drift_unc_ppt // 10**6 + 1
         t_ps: Int64 = distance_ps + strayed + (self.around_ps + self.offset_ps - origin_ps)
         return t_ps, self.offset_unc_ps + spread + 1
-
-    def to_json(self) -> dict[str, int]:
-        return {name: getattr(self, name) for name in self.__slots__}
-
-    @classmethod
-    def from_json(cls, said: object) -> Relation:
-        """Return what ``to_json`` gave.
-
-        Raises:
-            CaptureFormatError: it does not hold six whole numbers.
-        """
-        names = set(cls.__slots__)
-        if isinstance(said, dict) and set(said) == names and _whole_numbers(said.values()):
-            return cls(**said)
-        raise CaptureFormatError(f"{said!r} is not the relation of two clocks")
-
-
-def _whole_numbers(values: Iterable[object]) -> bool:
-    return all(type(value) is int for value in values)
 
 
 def relate(bounds: Iterable[Bound], most_drift_ppm: int = MOST_DRIFT_PPM) -> Relation | None:

@@ -1,4 +1,4 @@
-"""Write and read event tables as Parquet: small, checked, whole or not at all, always equal bytes.
+"""Write event tables as Parquet: small, checked, whole or not at all, always equal bytes.
 
 The recipe: zstd level 1; DELTA_BINARY_PACKED for times and other counted columns; BYTE_STREAM_SPLIT
 for opaque 64-bit words; dictionaries only for text; page checksums, verified on reading. Measured
@@ -20,7 +20,7 @@ import pyarrow.parquet as pq
 import pyarrow.types as kinds
 
 from freezeframe.capture.durable import sync_directory
-from freezeframe.capture.errors import CaptureFormatError, InputError
+from freezeframe.capture.errors import InputError
 
 if TYPE_CHECKING:
     import pandas as pd  # 0.2 s that no writer of tables need wait
@@ -28,7 +28,6 @@ if TYPE_CHECKING:
 
 # Columns of docs/formats.md section 8 that hold bits, not numbers.
 WORD_COLUMNS = ("data", "dest", "value")
-_MOST_VALUES = 1 << 25  # of a table that is read whole: 256 MiB
 
 
 def write_table(
@@ -150,31 +149,6 @@ class TableWriter:
 def joined(tables: Sequence[pa.Table]) -> pa.Table:
     """Return tables of one schema as one, with one dictionary for each column of names."""
     return pa.concat_tables(tables).unify_dictionaries()
-
-
-def read_table(path: str | Path) -> pa.Table:
-    """Read a table that `write_table` wrote, every page checked.
-
-    Raises:
-        CaptureFormatError: there is no such file, it is not Parquet, a page is damaged, or it says that it has
-            more values than memory has room for.
-    """
-    try:
-        with pq.ParquetFile(path, memory_map=False) as file:
-            rows, columns = file.metadata.num_rows, file.metadata.num_columns
-        if rows * columns > _MOST_VALUES:
-            raise CaptureFormatError(
-                f"{path}: says that it has {rows} rows of {columns} columns; up to {_MOST_VALUES} values are read; "
-                "tables can be deleted and decoded again from the capture"
-            )
-        # memory_map off: a file cut under a map ends the process instead of raising.
-        return pq.read_table(path, page_checksum_verification=True, memory_map=False)
-    except (OSError, pa.ArrowException) as error:
-        reason = " ".join(str(error).split())
-        raise CaptureFormatError(
-            f"{path}: not a readable Parquet table: {reason}; "
-            "tables can be deleted and decoded again from the capture"
-        ) from None
 
 
 def _as_table(table: Any, schema: pa.Schema | None) -> pa.Table:

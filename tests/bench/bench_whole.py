@@ -20,10 +20,11 @@ from typing import Any
 import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.parquet as pq
+from pyarrow.parquet import read_table
 
 from freezeframe.capture.files.edges import Edges
 from freezeframe.capture.files.sigrok_sr_writer import write_sr
-from freezeframe.capture.parquet import TableWriter, read_table
+from freezeframe.capture.parquet import TableWriter
 from tests.bench.bench_serial import CASES, RATE_HZ, Case, samples_of, sigrok_values
 from tests.bench.common import BenchResult, main, median_s
 

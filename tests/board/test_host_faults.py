@@ -22,7 +22,7 @@ from freezeframe.capture.recorder.pull import pull
 from freezeframe.capture.recorder.state import read_state
 from freezeframe.capture.registers.access import open_devices
 from freezeframe.capture.targets.base import open_target
-from freezeframe.decoders.trace.decode import open_trace
+from freezeframe.decoders.trace.decode import decode_capture
 from tests.board.boards import running
 
 LIMIT_S = 60.0
@@ -69,7 +69,7 @@ def record(tmp_path: Path) -> Recorder:
             causes = {device.name: set(read_state(device).causes) for device in devices}
             pull(target, tmp_path / "run.ff")
             target.close()
-        trace = open_trace(CaptureFolder.open(tmp_path / "run.ff"))
+        trace = decode_capture(CaptureFolder.open(tmp_path / "run.ff"))
         struck = json.loads(truth.read_text())["injections"]
         assert len(struck) == 1
         return Recorded(struck[0], causes, trace.events, trace.packets)

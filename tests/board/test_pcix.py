@@ -18,7 +18,7 @@ from freezeframe.capture.folder import CaptureFolder
 from freezeframe.capture.recorder.pull import pull
 from freezeframe.capture.registers.access import open_devices
 from freezeframe.capture.targets.base import open_target
-from freezeframe.decoders.trace.decode import Trace, open_trace
+from freezeframe.decoders.trace.decode import Trace, decode_capture
 from tests.board.boards import Board, running
 from tests.board.pcix_bus import (
     BASE0,
@@ -88,7 +88,7 @@ def recorded(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Recorded]:
         report = pull(target, folder / "run.ff")
         assert report.complete
     buses = {card: decode_bus(folder / f"card_{card.lower()}.vcd") for card in "AB"}
-    yield Recorded(buses, open_trace(CaptureFolder.open(folder / "run.ff")))
+    yield Recorded(buses, decode_capture(CaptureFolder.open(folder / "run.ff")))
 
 
 @pytest.mark.parametrize("card", ["A", "B"])

@@ -21,7 +21,6 @@ from freezeframe.analyzers.explain import explain
 from freezeframe.capture.folder import CaptureFolder, DeviceCapture, Gap, MemoryImage
 from freezeframe.capture.registers.layouts import EVENT, MARK, Kind
 from freezeframe.capture.timebase import TimeBase
-from freezeframe.decoders.trace.decode import Trace
 from freezeframe.decoders.trace.encode import record
 from freezeframe.decoders.trace.memory import (
     Reading,
@@ -35,7 +34,7 @@ from tests.campaign.harden_files import Mutate, scratch
 from tests.gui.made_capture import made_capture
 
 _HEAD = struct.Struct("<BBHHHHH")  # memory, flags, write pointer; first slot and slots of two gaps
-_WRAPPED, _SELECTS, _ALONE, _KEPT = 1, 2, 4, 8
+_WRAPPED, _SELECTS, _ALONE = 1, 2, 4
 _RECORD_B = 9
 _HELD = 4  # one in so many is held against Python's numbers
 _CODES, _SOURCES = 9, 6  # that an event may have, and one more
@@ -121,21 +120,11 @@ def _hold(reading: Reading) -> None:
 
 
 def explained(data: bytes) -> object:
-    """Explain a capture with such a memory, of both ends or one; some traces are kept and read back.
-
-    Raises:
-        AssertionError: a table that was read back is another.
-    """
+    """Explain a capture with such a memory, of both ends or one."""
     devices, at, _, flags = _recorded(data)
     folder = CaptureFolder(_capture().path, _capture().manifest, devices)
     alone = [devices[at].name] if flags & _ALONE else None
     told = explain(folder, alone)
-    if flags & _KEPT and alone is None:
-        told.trace.save(folder)
-        back = Trace.load(folder).tables()
-        for name, table in told.trace.tables().items():
-            if not table.equals(back[name]):
-                raise AssertionError(f"{name} is another after it was kept")
     said = told.to_json()
     named = sorted({finding.diagnosis for finding in told.findings})
     return f"{said['stopped']} {'+'.join(named)}"

@@ -1,7 +1,6 @@
-"""Tables of a capture for `tests.campaign.harden`: Parquet files that say rightly of which capture they are.
+"""The table of edges for `tests.campaign.harden`: a Parquet file that says rightly of which capture it is.
 
-An input is a byte that says which table it is, and the file. The table of edges stands beside an imported capture,
-the others beside that of a pair of cards; both are caches, which may be refused and never believed blindly.
+It stands beside an imported capture; it is a cache, which may be refused and is never believed blindly.
 """
 
 from __future__ import annotations
@@ -20,12 +19,7 @@ import pyarrow.parquet as pq
 
 from freezeframe.capture.files.edge_table import read_edge_table, write_edge_table
 from freezeframe.capture.files.edges import Edges
-from freezeframe.capture.folder import CaptureFolder
-from freezeframe.decoders.trace import decode
-from freezeframe.decoders.trace.decode import Trace
-from freezeframe.decoders.trace.schema import TABLES
 from tests.campaign.harden_files import Mutate, scratch
-from tests.gui.made_capture import made_capture
 
 _DIGEST = "0" * 64
 _NUMBERS = (0, 1, -1, 2, 255, 1 << 31, (1 << 63) - 1, -(1 << 63))
@@ -49,13 +43,6 @@ _KEY = b"freezeframe"
 
 
 @cache
-def _capture() -> tuple[CaptureFolder, dict[str, bytes]]:
-    folder = made_capture(Path(scratch().name) / "tables.ff")
-    trace = decode.decode_capture(folder)
-    return folder, {path.stem: path.read_bytes() for path in trace.save(folder)}
-
-
-@cache
 def _edges() -> bytes:
     path = Path(scratch().name) / "edges.parquet"
     sample = np.array([0, 3, 4, 9, 700], np.int64)
@@ -67,27 +54,12 @@ def _edges() -> bytes:
 
 
 def seeds() -> Sequence[bytes]:
-    """Return each table, as it was written."""
-    files = [_capture()[1][name] for name in TABLES] + [_edges()]
-    return [bytes([number]) + data for number, data in enumerate(files)]
+    """Return the table, as it was written."""
+    return [_edges()]
 
 
 def run(data: bytes) -> object:
     """Read a table where it belongs."""
-    which = data[0] % (len(TABLES) + 1) if data else 0
-    if which == len(TABLES):
-        return _read_edges(data[1:])
-    folder, files = _capture()
-    name = list(TABLES)[which]
-    path = folder.path / "tables" / f"{name}.parquet"
-    path.write_bytes(data[1:])
-    try:
-        return len(getattr(Trace.load(folder), name))
-    finally:
-        path.write_bytes(files[name])
-
-
-def _read_edges(data: bytes) -> object:
     path = Path(scratch().name) / "edges.parquet"
     path.write_bytes(data)
     found = read_edge_table(path, _DIGEST, ["b", "a"])
@@ -97,17 +69,16 @@ def _read_edges(data: bytes) -> object:
 
 
 def changed(rng: random.Random, data: bytes, mutate: Mutate) -> bytes:
-    """Return a table with other values, columns or words of itself, whose digest is right again."""
+    """Return a table with other values, columns or words of itself."""
     try:
-        file = pq.ParquetFile(io.BytesIO(data[1:]))
+        file = pq.ParquetFile(io.BytesIO(data))
         table = file.read()
     except (pa.ArrowException, OSError, ValueError):
-        return data[:1] + mutate(data[1:])
+        return mutate(data)
     about = {_KEY: (file.metadata.metadata or {}).get(_KEY, b"")}
-    edges = data[0] % (len(TABLES) + 1) == len(TABLES)
     for _ in range(rng.choice((1, 1, 2))):
         if rng.random() < 0.4:
-            about[_KEY] = _other_words(rng, about[_KEY], mutate, sealed=not edges)
+            about[_KEY] = _other_words(rng, about[_KEY], mutate)
         else:
             table = _other_rows(rng, table)
     made = io.BytesIO()
@@ -115,25 +86,25 @@ def changed(rng: random.Random, data: bytes, mutate: Mutate) -> bytes:
         pq.write_table(table.replace_schema_metadata(about), made)
     except (pa.ArrowException, ValueError):
         return data
-    return data[:1] + made.getvalue()
+    return made.getvalue()
 
 
-def _other_words(rng: random.Random, text: bytes, mutate: Mutate, *, sealed: bool) -> bytes:
-    """Return what a table says of itself with another value, sealed again where it is."""
+def _other_words(rng: random.Random, text: bytes, mutate: Mutate) -> bytes:
+    """Return what a table says of itself with another value."""
     try:
-        about: dict[str, Any] = json.loads(text.partition(b" ")[2] if sealed else text)
+        about: dict[str, Any] = json.loads(text)
         for _ in range(rng.choice((1, 2))):
             _change(rng, about)
-        return decode._sealed(about) if sealed else json.dumps(about).encode()
+        return json.dumps(about).encode()
     except (AttributeError, ValueError, TypeError):
         return mutate(text)
 
 
 def _change(rng: random.Random, tree: Any) -> None:
-    """Replace or remove a value, anywhere but the two words that a reader asks for first."""
+    """Replace or remove a value, anywhere but the one that a reader asks for first."""
     while True:
         keys: list[Any] = list(tree) if isinstance(tree, dict) else list(range(len(tree)))
-        keys = [key for key in keys if key not in ("capture", "digest", "decoder")] or keys
+        keys = [key for key in keys if key not in ("digest",)] or keys
         if not keys:
             return
         key = rng.choice(keys)

@@ -12,8 +12,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from freezeframe.capture.errors import CaptureFormatError, InputError
-from freezeframe.capture.parquet import read_table, write_table
+from freezeframe.capture.errors import InputError
+from freezeframe.capture.parquet import write_table
 
 SCHEMA = pa.schema(
     [
@@ -48,20 +48,20 @@ def sample(rows: int = 1000) -> pa.Table:
 
 def test_what_is_written_is_read_back_with_its_types(tmp_path: Path) -> None:
     write_table(sample(), tmp_path / "t.parquet")
-    again = read_table(tmp_path / "t.parquet")
+    again = pq.read_table(tmp_path / "t.parquet")
     assert again.equals(sample())
     assert again.schema.equals(SCHEMA)
 
 
 def test_an_empty_table_keeps_its_columns(tmp_path: Path) -> None:
     write_table(SCHEMA.empty_table(), tmp_path / "t.parquet")
-    assert read_table(tmp_path / "t.parquet").schema.equals(SCHEMA)
+    assert pq.read_table(tmp_path / "t.parquet").schema.equals(SCHEMA)
 
 
 def test_a_frame_is_written_without_its_index(tmp_path: Path) -> None:
     frame = pd.DataFrame({"t_ps": [1, 2], "kind": ["a", "b"]}, index=[7, 8])
     write_table(frame, tmp_path / "t.parquet")
-    assert read_table(tmp_path / "t.parquet").column_names == ["t_ps", "kind"]
+    assert pq.read_table(tmp_path / "t.parquet").column_names == ["t_ps", "kind"]
 
 
 def test_columns_are_packed_by_the_recipe(tmp_path: Path) -> None:
@@ -112,26 +112,11 @@ def test_no_flipped_bit_of_the_rows_reads_silently(tmp_path: Path) -> None:
         damaged[bit // 8] ^= 1 << bit % 8
         path.write_bytes(damaged)
         try:
-            again = read_table(path)
-        except CaptureFormatError as error:
-            assert "tables can be deleted and decoded again" in str(error)
-        else:
-            # A flip may hit a field of a page header that nothing depends on.
-            assert again.equals(sample()), f"bit {bit}"
-
-
-@pytest.mark.parametrize("keep", [0, 3, 100, -1])
-def test_a_cut_table_is_one_clear_error(keep: int, tmp_path: Path) -> None:
-    path = tmp_path / "t.parquet"
-    write_table(sample(), path)
-    path.write_bytes(path.read_bytes()[:keep])
-    with pytest.raises(CaptureFormatError, match=r"t\.parquet: not a readable Parquet table"):
-        read_table(path)
-
-
-def test_a_missing_table_is_one_clear_error(tmp_path: Path) -> None:
-    with pytest.raises(CaptureFormatError, match=r"none\.parquet: not a readable"):
-        read_table(tmp_path / "none.parquet")
+            again = pq.read_table(path, page_checksum_verification=True, memory_map=False)
+        except (OSError, pa.ArrowException):
+            continue
+        # A flip may hit a field of a page header that nothing depends on.
+        assert again.equals(sample()), f"bit {bit}"
 
 
 def test_a_folder_that_is_not_there_is_named(tmp_path: Path) -> None:
@@ -154,15 +139,3 @@ def test_a_full_disk_leaves_the_old_table_and_nothing_else(
         write_table(sample(2000), path)
     assert path.read_bytes() == before
     assert [p.name for p in tmp_path.iterdir()] == ["t.parquet"]
-
-
-def test_a_table_of_more_values_than_memory_holds_is_refused_before_it_is_read(
-    tmp_path: Path,
-) -> None:
-    zeros = pa.table({f"c{n}": pa.array([0] * (1 << 20), pa.int64()) for n in range(8)})
-    with pq.ParquetWriter(tmp_path / "bomb.parquet", zeros.schema, compression="zstd") as writer:
-        for _ in range(5):
-            writer.write_table(zeros)
-    assert (tmp_path / "bomb.parquet").stat().st_size < 1 << 20
-    with pytest.raises(CaptureFormatError, match="says that it has 5242880 rows of 8 columns"):
-        read_table(tmp_path / "bomb.parquet")

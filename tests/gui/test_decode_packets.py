@@ -13,8 +13,8 @@ import time
 from pathlib import Path
 
 import pytest
+from pyarrow.parquet import read_table
 
-from freezeframe.capture.parquet import read_table
 from freezeframe.decoders.api import decode
 from tests.capture.packets import build
 from tests.decoders.net.test_tcp_streams import answered, sent

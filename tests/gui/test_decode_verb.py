@@ -6,9 +6,9 @@ import json
 from pathlib import Path
 
 import pytest
+from pyarrow.parquet import read_table
 
 from freezeframe.capture.files.sigrok_sr_writer import write_sr
-from freezeframe.capture.parquet import read_table
 from freezeframe.decoders.serial.mdio_encode import MdioFrame, encode_frames
 from tests.capture.files.test_saleae import digital
 from tests.gui.cli import run_inside

@@ -7,9 +7,9 @@ from pathlib import Path
 from xml.etree import ElementTree
 
 import pytest
+from pyarrow.parquet import read_table
 
 from freezeframe.capture.files.sigrok_sr_writer import write_sr
-from freezeframe.capture.parquet import read_table
 from freezeframe.decoders.serial.mdio_encode import MdioFrame, encode_frames
 from tests.gui.cli import run_inside
 

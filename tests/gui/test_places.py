@@ -7,10 +7,10 @@ import os
 from pathlib import Path
 
 import pytest
+from pyarrow.parquet import read_table
 
 from freezeframe.capture.errors import InputError
 from freezeframe.capture.files.sigrok_sr_writer import write_sr
-from freezeframe.capture.parquet import read_table
 from freezeframe.decoders.serial.mdio_encode import MdioFrame, encode_frames
 from freezeframe.gui.export.formats import FORMATS
 from freezeframe.gui.places import is_capture, refuse_evidence

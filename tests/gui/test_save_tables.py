@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pyarrow as pa
 import pytest
+from pyarrow.parquet import read_table
 
 from freezeframe.capture.errors import InputError
-from freezeframe.capture.parquet import read_table
 from freezeframe.decoders.run import Decoded
 from freezeframe.gui.cli.work.save_tables import save_all
 

@@ -15,7 +15,7 @@ from freezeframe.capture.recorder.control import freeze
 from freezeframe.capture.recorder.pull import pull
 from freezeframe.capture.registers.access import Device, open_devices
 from freezeframe.capture.registers.layouts import Cause, PacketFlag, PacketType
-from freezeframe.decoders.trace.decode import open_trace
+from freezeframe.decoders.trace.decode import decode_capture
 from tests.rtl.simulation import tool
 from tests.rtl.verilated_pair import VerilatedPair, build
 
@@ -202,7 +202,7 @@ def test_the_log_tells_of_every_read_when_it_had_the_bus_was_retried_and_ended_e
         pair.write(A + 0x138, [1 << 5])  # the event log takes DESC alone
         pair.advance(2500)
         pull(pair, tmp_path / "x.ff", freeze=True)
-    events = open_trace(CaptureFolder.open(tmp_path / "x.ff")).events
+    events = decode_capture(CaptureFolder.open(tmp_path / "x.ff")).events
     told: dict[int, list[tuple[str, int]]] = {}
     chosen = events[(events["device"] == "A") & (events["kind"] == "DESC")]
     for code, value in zip(chosen["code"].tolist(), chosen["value"].tolist(), strict=True):

@@ -10,7 +10,6 @@ import pandas as pd
 from freezeframe.analyzers.registry import AnalysisRegistry
 from freezeframe.analyzers.wall_clock import wall_clock_of
 from freezeframe.capture.code import code
-from freezeframe.capture.errors import CaptureFormatError
 from freezeframe.capture.folder import CaptureFolder
 from freezeframe.capture.folder.card_folder import CardFolder
 from freezeframe.decoders.trace.decode import Trace, decode_capture
@@ -48,7 +47,7 @@ def load_capture(
     progress.report(0, 0, "checking the evidence")
     folder = CaptureFolder.open(path)
     progress.report(0, 0, "decoding")
-    trace, kept = _trace(folder)
+    trace = decode_capture(folder)
     progress.check()
     name = folder_title(path)
     freeze = first_freeze(folder, trace)
@@ -69,20 +68,8 @@ def load_capture(
     )
     opened.absorb(Part(tracks=list(recording_tracks(key, name, folder, trace))))
     progress.give(opened)
-    # What goes wrong is told from what was recorded, not from tables that were kept of it.
-    _go_on(opened, progress, registry, decoded=None if kept else trace)
+    _go_on(opened, progress, registry)
     return opened
-
-
-def _trace(folder: CaptureFolder) -> tuple[Trace, bool]:
-    """Return the tables that are kept where they are right, else decoded, and whether they were kept."""
-    try:
-        return Trace.load(folder), True
-    except CaptureFormatError as error:
-        trace = decode_capture(folder)
-        if (folder.path / "tables").exists():
-            trace.notes.append(f"the kept tables were not used: {error}")
-        return trace, False
 
 
 def _tables(trace: Trace) -> list[Table]:

@@ -13,32 +13,25 @@ from freezeframe.gui.desktop.sources.opened import Opened, Part
 from freezeframe.gui.tracks.recording import finding_track
 
 
-def go_on(
-    opened: Opened,
-    progress: Progress,
-    registry: AnalysisRegistry | None = None,
-    decoded: Trace | None = None,
-) -> None:
+def go_on(opened: Opened, progress: Progress, registry: AnalysisRegistry | None = None) -> None:
     """Give `Part` after `Part`: the findings, then each analysis.
 
-    Args:
-        decoded: what was decoded of the recording just now; None: that is done for the findings.
     Raises:
         Cancelled: it is no longer wanted.
     """
     folder, trace = opened.folder, opened.trace
     assert folder is not None and trace is not None, "only recordings are explained"
-    progress.give(_explained(opened.key, opened.name, folder, decoded, progress))
+    progress.give(_explained(opened.key, opened.name, folder, trace, progress))
     view = CaptureView(folder, trace=trace)
     for found in analysis_parts(opened.key, opened.name, view, registry, progress):
         progress.give(found)
 
 
 def _explained(
-    key: str, name: str, folder: CaptureFolder, decoded: Trace | None, progress: Progress
+    key: str, name: str, folder: CaptureFolder, trace: Trace, progress: Progress
 ) -> Part:
     progress.report(0, 0, "explaining")
-    explanation = explain(folder, trace=decoded)
+    explanation = explain(folder, trace=trace)
     progress.check()
     findings = list(explanation.findings)
     return Part(

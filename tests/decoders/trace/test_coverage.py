@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import numpy as np
 import pytest
 
@@ -12,7 +10,7 @@ from freezeframe.capture.recorder.pull import pull
 from freezeframe.capture.registers.layouts import Kind
 from freezeframe.decoders.trace import coverage as module
 from freezeframe.decoders.trace.coverage import EVER_PS, Coverage, Hole
-from freezeframe.decoders.trace.decode import Trace, decode_capture
+from freezeframe.decoders.trace.decode import decode_capture
 from freezeframe.emulator.target import EmulatorTarget
 
 
@@ -114,11 +112,3 @@ def test_a_kind_that_was_switched_off_covers_nothing(capture: CaptureFolder) -> 
         Hole(-EVER_PS, EVER_PS, "kind switched off: CREDIT"),
     )
     assert off.log("A", Kind.PRESSURE) == log
-
-
-def test_tables_read_back_have_the_coverage_of_those_that_were_decoded(
-    capture: CaptureFolder, tmp_path: Path
-) -> None:
-    decoded = decode_capture(capture)
-    decoded.save(capture)
-    assert Trace.load(capture).coverage.memories == decoded.coverage.memories

@@ -8,9 +8,9 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from pyarrow.parquet import read_table
 
 from freezeframe.capture.files.sigrok_sr_writer import write_sr
-from freezeframe.capture.parquet import read_table
 from freezeframe.decoders.serial.mdio_encode import MdioFrame, encode_frames
 from freezeframe.gui.export.formats import FORMATS
 from tests.gui.cli import run_inside
