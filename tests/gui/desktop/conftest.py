@@ -10,7 +10,7 @@ from typing import Any
 os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")  # before Qt is imported
 
 import pytest
-from PyQt6.QtCore import QPoint, Qt
+from PyQt6.QtCore import QPoint, Qt, QTimer
 from PyQt6.QtTest import QTest
 from PyQt6.QtWidgets import QWidget
 from pytestqt.qtbot import QtBot
@@ -24,6 +24,7 @@ from tests.gui.desktop.captures import emulated
 
 NO_ANALYSES = AnalysisRegistry()  # most tests need none, and each costs time
 MakeWindow = Callable[..., MainWindow]
+Show = Callable[..., MainWindow]
 NO_MODIFIER = Qt.KeyboardModifier.NoModifier
 _QTEST: Any = QTest  # its type stubs take the widget for self
 WAIT_MS = 180_000  # never the measure of anything: what is waited for comes, or the test hangs and says so
@@ -73,6 +74,26 @@ def window(make_window: MakeWindow) -> MainWindow:
     return make_window()
 
 
+@pytest.fixture
+def show(qtbot: QtBot, window: MainWindow, fault_capture: Path) -> Show:
+    """Return a function that shows what is opened, the demo's fault, in a window of a size, once all of it is there."""
+
+    def shown(what: object = fault_capture, size: tuple[int, int] | None = None) -> MainWindow:
+        if size is not None:
+            window.resize(*size)
+        wait_loaded(qtbot, window, what)
+        settle(qtbot, window)
+        return window
+
+    return shown
+
+
+@pytest.fixture
+def opened(show: Show) -> MainWindow:
+    """A window that shows the demo's fault, its source "1"."""
+    return show()
+
+
 def press(widget: QWidget, key: Qt.Key, modifier: Qt.KeyboardModifier = NO_MODIFIER) -> None:
     """Press a key in a widget."""
     _QTEST.keyClick(widget, key, modifier)
@@ -104,9 +125,15 @@ def wait_loaded(qtbot: QtBot, window: MainWindow, what: object, *specs: str) -> 
 
 
 def settle(qtbot: QtBot, window: MainWindow) -> None:
-    """Wait until nothing works any more: timers of typing, jobs, pyramids."""
-    qtbot.wait(300)
-    qtbot.waitUntil(
-        lambda: not window.workspace.jobs.running and not window.timeline.is_building(),
-        timeout=WAIT_MS,
-    )
+    """Wait until nothing works any more: jobs, pyramids, and timers that act once, of typing and of laying out."""
+    still = 0
+
+    def stands_still() -> bool:
+        nonlocal still
+        timers = [*window.findChildren(QTimer), *window.workspace.findChildren(QTimer)]
+        works = window.workspace.jobs.running or window.timeline.is_building()
+        works = works or any(timer.isSingleShot() and timer.isActive() for timer in timers)
+        still = 0 if works else still + 1
+        return still > 2  # what a timer or a job has asked for has come, too
+
+    qtbot.waitUntil(stands_still, timeout=WAIT_MS)

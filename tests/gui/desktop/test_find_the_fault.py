@@ -23,13 +23,6 @@ from freezeframe.gui.desktop.window import MainWindow
 from tests.gui.desktop.conftest import MakeWindow, click, press, settle, type_text, wait_loaded
 
 
-@pytest.fixture
-def opened(qtbot: QtBot, window: MainWindow, fault_capture: Path) -> MainWindow:
-    wait_loaded(qtbot, window, fault_capture)
-    settle(qtbot, window)
-    return window
-
-
 def chosen_cells(window: MainWindow) -> dict[str, str]:
     row = window.table.current_row()
     assert row is not None

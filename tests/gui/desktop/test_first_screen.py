@@ -19,7 +19,7 @@ from freezeframe.gui.palette import CLASSES, THEMES, Theme, contrast
 from freezeframe.gui.tracks.said import Meaning, legend_of
 from tests.gui.cli import run_inside
 from tests.gui.desktop.captures import emulated
-from tests.gui.desktop.conftest import settle, wait_loaded
+from tests.gui.desktop.conftest import Show, settle, wait_loaded
 from tests.gui.desktop.first_screens import FAULTS
 
 
@@ -98,12 +98,9 @@ def test_the_sentence_and_the_time_of_a_finding_are_seen_without_scrolling_on_a_
     assert t0 < at_ps < t1  # the flag of the finding stands beside what it is about
 
 
-def test_the_sentences_of_the_evidence_are_broken_into_lines_and_none_is_cut(
-    qtbot: QtBot, window: MainWindow, fault_capture: Path
-) -> None:
-    window.resize(1280, 720)
-    key = wait_loaded(qtbot, window, fault_capture)
-    settle(qtbot, window)
+def test_the_sentences_of_the_evidence_are_broken_into_lines_and_none_is_cut(show: Show) -> None:
+    window = show(size=(1280, 720))
+    key = "1"
     tree = window.findings.evidence
     view = tree.viewport()
     assert view is not None
@@ -120,19 +117,18 @@ def test_the_sentences_of_the_evidence_are_broken_into_lines_and_none_is_cut(
 
 
 def test_the_strip_above_shows_the_reach_of_every_memory_and_where_the_view_is(
-    qtbot: QtBot, window: MainWindow, fault_capture: Path
+    opened: MainWindow,
 ) -> None:
-    key = wait_loaded(qtbot, window, fault_capture)
-    settle(qtbot, window)
-    strip = window.overview
+    key = "1"
+    strip = opened.overview
     assert strip.isVisible()
-    trace = window.workspace.sources[key].trace
+    trace = opened.workspace.sources[key].trace
     assert trace is not None
     names = list(trace.coverage.memories)
     assert "wrapped" in strip.tip(names.index("A.tx_enq"))
     middle = 100_000_000
     strip.asked.emit(middle)
-    t0, t1 = window.timeline.range()
+    t0, t1 = opened.timeline.range()
     assert t0 <= middle < t1
 
 
@@ -159,24 +155,20 @@ def test_a_capture_in_one_file_opens_as_its_folder_does(
     assert window.workspace.books[key].path == tmp_path / "fault.ff.zip.notes.json"
 
 
-def test_the_steps_of_the_story_move_the_view_and_choose_their_rows(
-    qtbot: QtBot, window: MainWindow, fault_capture: Path
-) -> None:
-    wait_loaded(qtbot, window, fault_capture)
-    settle(qtbot, window)
-    story = window.story
+def test_the_steps_of_the_story_move_the_view_and_choose_their_rows(opened: MainWindow) -> None:
+    story = opened.story
     seen = set()
     for number, step in enumerate(story.steps):
         story.step(1)
         assert story.at == number and story.text_of(number).startswith(step.text)
         assert step.span_ps is not None
-        t0, t1 = window.timeline.range()
+        t0, t1 = opened.timeline.range()
         assert t0 <= step.span_ps[0] < step.span_ps[1] <= t1
         seen.add((t0, t1))
         if step.place is not None:
-            selection = window.timeline.selection()
+            selection = opened.timeline.selection()
             assert selection is not None
-            place = window.place_of(selection)
+            place = opened.place_of(selection)
             assert place is not None and (place.table, place.row) == step.place
     assert len(seen) > 2
     story.step(1)  # there is none behind the last
@@ -186,54 +178,49 @@ def test_the_steps_of_the_story_move_the_view_and_choose_their_rows(
 
 
 def test_a_step_without_a_row_sets_a_cursor_to_its_time_and_lets_the_row_before_go(
-    qtbot: QtBot, window: MainWindow, fault_capture: Path
+    opened: MainWindow,
 ) -> None:
-    wait_loaded(qtbot, window, fault_capture)
-    settle(qtbot, window)
-    story, last = window.story, len(window.story.steps) - 1
+    story, last = opened.story, len(opened.story.steps) - 1
     froze = story.steps[last]
     assert (froze.text, froze.place) == ("B froze: pay-crc, length", None)
     assert froze.span_ps is not None
-    window.timeline.add_cursor(1_000_000, "mine")
+    opened.timeline.add_cursor(1_000_000, "mine")
     story.go(last - 1)
-    assert window.timeline.selection() is not None and window.table.current_row() is not None
+    assert opened.timeline.selection() is not None and opened.table.current_row() is not None
     story.go(last)
-    marks = {cursor.name: cursor.t_ps for cursor in window.timeline.cursors()}
+    marks = {cursor.name: cursor.t_ps for cursor in opened.timeline.cursors()}
     assert marks == {"mine": 1_000_000, f"step {last + 1}": froze.span_ps[0]}
-    assert window.timeline.read_ps() == froze.span_ps[0]  # values beside the tracks are of then
-    assert window.timeline.selection() is None and window.table.current_row() is None
-    assert window.inspector.title.text() == "B froze: pay-crc, length (230.395 µs)"
+    assert opened.timeline.read_ps() == froze.span_ps[0]  # values beside the tracks are of then
+    assert opened.timeline.selection() is None and opened.table.current_row() is None
+    assert opened.inspector.title.text() == "B froze: pay-crc, length (230.395 µs)"
     story.go(last)
-    assert len(window.timeline.cursors()) == 2
+    assert len(opened.timeline.cursors()) == 2
     story.go(last - 1)
-    assert [cursor.name for cursor in window.timeline.cursors()] == ["mine"]
-    assert window.timeline.selection() is not None
+    assert [cursor.name for cursor in opened.timeline.cursors()] == ["mine"]
+    assert opened.timeline.selection() is not None
 
 
 def test_the_mark_of_a_step_that_was_kept_in_a_view_is_moved_and_goes_with_its_finding(
-    qtbot: QtBot, window: MainWindow, fault_capture: Path
+    opened: MainWindow,
 ) -> None:
-    key = wait_loaded(qtbot, window, fault_capture)
-    settle(qtbot, window)
-    last = len(window.story.steps) - 1
-    window.timeline.add_cursor(5, f"step {last + 1}")
-    window.story.go(last)
-    (mark,) = window.timeline.cursors()
-    assert window.story.steps[last].span_ps == (mark.t_ps, mark.t_ps + 1)
-    window.workspace.close_source(key)
-    assert window.timeline.cursors() == ()
+    key = "1"
+    last = len(opened.story.steps) - 1
+    opened.timeline.add_cursor(5, f"step {last + 1}")
+    opened.story.go(last)
+    (mark,) = opened.timeline.cursors()
+    assert opened.story.steps[last].span_ps == (mark.t_ps, mark.t_ps + 1)
+    opened.workspace.close_source(key)
+    assert opened.timeline.cursors() == ()
 
 
 @pytest.mark.parametrize("theme", THEMES.values(), ids=list(THEMES))
 def test_the_button_of_the_step_that_is_shown_has_3_to_1_against_the_others(
-    qtbot: QtBot, window: MainWindow, fault_capture: Path, theme: Theme
+    opened: MainWindow, theme: Theme
 ) -> None:
     """WCAG 2.2, success criterion 1.4.11: what tells the state of a control."""
-    wait_loaded(qtbot, window, fault_capture)
-    settle(qtbot, window)
-    window.set_theme(theme.name)
-    window.story.go(1)
-    other, chosen = (filled(window, f"step {number} of the story") for number in (1, 2))
+    opened.set_theme(theme.name)
+    opened.story.go(1)
+    other, chosen = (filled(opened, f"step {number} of the story") for number in (1, 2))
     assert contrast(chosen, other) >= 3
     assert contrast(chosen, theme.gutter) >= 3
 
@@ -248,22 +235,15 @@ def filled(window: MainWindow, name: str) -> int:
     return max(set(pixels), key=pixels.count)
 
 
-def test_the_story_goes_with_the_finding(
-    qtbot: QtBot, window: MainWindow, fault_capture: Path
-) -> None:
-    key = wait_loaded(qtbot, window, fault_capture)
-    settle(qtbot, window)
-    assert window.story.steps
-    window.workspace.close_source(key)
-    assert window.story.steps == [] and not window.story.isVisible()
+def test_the_story_goes_with_the_finding(opened: MainWindow) -> None:
+    key = "1"
+    assert opened.story.steps
+    opened.workspace.close_source(key)
+    assert opened.story.steps == [] and not opened.story.isVisible()
 
 
-def test_no_name_of_a_panel_is_cut_on_a_small_screen(
-    qtbot: QtBot, window: MainWindow, fault_capture: Path
-) -> None:
-    window.resize(1280, 720)
-    wait_loaded(qtbot, window, fault_capture)
-    settle(qtbot, window)
+def test_no_name_of_a_panel_is_cut_on_a_small_screen(show: Show) -> None:
+    window = show(size=(1280, 720))
     bars = [bar for bar in window.findChildren(QTabBar) if bar.isVisible()]
     assert sorted(bar.count() for bar in bars) == [3, 5]
     for bar in bars:
@@ -273,11 +253,9 @@ def test_no_name_of_a_panel_is_cut_on_a_small_screen(
 
 @pytest.mark.parametrize("size", [(1280, 720), (1920, 1080)])
 def test_a_swatch_of_the_legend_means_one_thing_under_its_heading_and_no_meaning_is_cut(
-    qtbot: QtBot, window: MainWindow, fault_capture: Path, size: tuple[int, int]
+    show: Show, size: tuple[int, int]
 ) -> None:
-    window.resize(*size)
-    wait_loaded(qtbot, window, fault_capture)
-    settle(qtbot, window)
+    window = show(size=size)
     legend = window.legend
     looks = [(look, of) for look, _, of in legend.entries if look]
     assert {"a", "hatch", "hit"} <= {look for look, _ in looks} and len(set(looks)) == len(looks)
@@ -317,11 +295,10 @@ def test_a_code_of_an_event_has_the_same_colour_at_both_cards(
 
 @pytest.mark.parametrize("size", [(1280, 720), (1920, 1080), (2600, 1080)])
 def test_the_evidence_needs_no_scrolling_sideways_and_each_time_stands_with_its_unit(
-    qtbot: QtBot, window: MainWindow, fault_capture: Path, size: tuple[int, int]
+    show: Show, size: tuple[int, int]
 ) -> None:
-    window.resize(*size)
-    key = wait_loaded(qtbot, window, fault_capture)
-    settle(qtbot, window)
+    window = show(size=size)
+    key = "1"
     tree = window.findings.evidence
     header, bar, view = tree.header(), tree.horizontalScrollBar(), tree.viewport()
     assert header is not None and bar is not None and view is not None
@@ -343,16 +320,15 @@ def test_the_evidence_needs_no_scrolling_sideways_and_each_time_stands_with_its_
 
 
 def test_a_column_of_names_is_as_wide_as_the_longest_of_them_wherever_it_stands(
-    qtbot: QtBot, window: MainWindow, fault_capture: Path
+    opened: MainWindow,
 ) -> None:
-    key = wait_loaded(qtbot, window, fault_capture)
-    settle(qtbot, window)
-    window.table.show_table(key, "events")
-    names = window.workspace.sources[key].tables["events"].frame["kind"].unique()
-    metrics = window.table.view.fontMetrics()
-    column = window.table.model.column_names().index("kind")
+    key = "1"
+    opened.table.show_table(key, "events")
+    names = opened.workspace.sources[key].tables["events"].frame["kind"].unique()
+    metrics = opened.table.view.fontMetrics()
+    column = opened.table.model.column_names().index("kind")
     longest = max(metrics.horizontalAdvance(str(name)) for name in names)
-    assert window.table.view.columnWidth(column) > longest
+    assert opened.table.view.columnWidth(column) > longest
 
 
 def test_heights_and_scrolling_depend_on_the_size_of_the_window_and_not_on_what_it_was_before(

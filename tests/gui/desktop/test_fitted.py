@@ -10,8 +10,7 @@ from PyQt6.QtWidgets import QDockWidget
 from pytestqt.qtbot import QtBot
 
 from freezeframe.gui.desktop.panels.fitted import fold
-from freezeframe.gui.desktop.window import MainWindow
-from tests.gui.desktop.conftest import settle, wait_loaded
+from tests.gui.desktop.conftest import Show
 
 
 @pytest.mark.parametrize(
@@ -36,11 +35,9 @@ def test_a_text_is_broken_at_blanks_and_a_long_name_after_its_points(
 
 @pytest.mark.parametrize("size", [(1280, 720), (1600, 900), (2600, 1080)])
 def test_the_inspector_shows_what_is_expected_at_any_width_without_scrolling_sideways(
-    qtbot: QtBot, window: MainWindow, fault_capture: Path, size: tuple[int, int]
+    show: Show, size: tuple[int, int]
 ) -> None:
-    window.resize(*size)
-    wait_loaded(qtbot, window, fault_capture)
-    settle(qtbot, window)
+    window = show(size=size)
     tree = window.inspector.tree
     header, bar, view = tree.header(), tree.horizontalScrollBar(), tree.viewport()
     assert header is not None and bar is not None and view is not None
@@ -63,11 +60,9 @@ def test_the_inspector_shows_what_is_expected_at_any_width_without_scrolling_sid
 
 
 def test_the_chosen_word_of_a_long_packet_is_in_sight_and_its_name_in_one_line(
-    qtbot: QtBot, window: MainWindow, other_capture: Path
+    show: Show, other_capture: Path
 ) -> None:
-    window.resize(1280, 720)
-    wait_loaded(qtbot, window, other_capture)
-    settle(qtbot, window)
+    window = show(other_capture, size=(1280, 720))
     tree = window.inspector.tree
     row, view = tree.currentItem(), tree.viewport()
     assert row is not None and view is not None and row.text(0).startswith("payload ")
@@ -76,11 +71,9 @@ def test_the_chosen_word_of_a_long_packet_is_in_sight_and_its_name_in_one_line(
 
 
 def test_the_64_bits_of_a_word_stand_in_two_lines_where_one_has_no_room(
-    qtbot: QtBot, window: MainWindow, fault_capture: Path
+    show: Show, qtbot: QtBot
 ) -> None:
-    window.resize(1280, 720)
-    wait_loaded(qtbot, window, fault_capture)
-    settle(qtbot, window)
+    window = show(size=(1280, 720))
     assert window.inspector.bits.text().split("\n") == [
         "bit   63       55       47       39",
         "is    00010100 11000001 11010011 11000100",

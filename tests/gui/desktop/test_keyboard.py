@@ -113,38 +113,34 @@ def test_f6_goes_around_all_open_panels_and_the_time_line(
     assert set(seen) == {*visible, "time line"}
 
 
-def test_the_fault_is_found_with_keys_alone(
-    qtbot: QtBot, window: MainWindow, fault_capture: Path
-) -> None:
+def test_the_fault_is_found_with_keys_alone(opened: MainWindow, qtbot: QtBot) -> None:
     """Ctrl+2 and Down: the finding; Ctrl+F: a search; F3: on; Ctrl+Z is offered for notes."""
-    wait_loaded(qtbot, window, fault_capture)
-    settle(qtbot, window)
-    window.activateWindow()
-    qtbot.waitUntil(window.isActiveWindow, timeout=10_000)
-    window.timeline.setFocus()
-    press(window, Qt.Key.Key_2, Qt.KeyboardModifier.ControlModifier)
-    qtbot.waitUntil(window.findings.list.hasFocus, timeout=10_000)
-    press(window.findings.list, Qt.Key.Key_Home)
-    if window.timeline.selection() is None:
-        press(window.findings.list, Qt.Key.Key_Return)
-    selection = window.timeline.selection()
+    opened.activateWindow()
+    qtbot.waitUntil(opened.isActiveWindow, timeout=10_000)
+    opened.timeline.setFocus()
+    press(opened, Qt.Key.Key_2, Qt.KeyboardModifier.ControlModifier)
+    qtbot.waitUntil(opened.findings.list.hasFocus, timeout=10_000)
+    press(opened.findings.list, Qt.Key.Key_Home)
+    if opened.timeline.selection() is None:
+        press(opened.findings.list, Qt.Key.Key_Return)
+    selection = opened.timeline.selection()
     assert selection is not None and selection.key == "1/words/A.tx_deq"
-    window.timeline.setFocus()
-    press(window.timeline, Qt.Key.Key_F, Qt.KeyboardModifier.ControlModifier)
-    qtbot.waitUntil(window.table.find_edit.hasFocus, timeout=10_000)
-    type_text(window.table.find_edit, "word == 5")
-    press(window.table.find_edit, Qt.Key.Key_Return)
-    settle(qtbot, window)
-    row = window.table.current_row()
-    frame = window.workspace.sources["1"].tables["words"].frame
+    opened.timeline.setFocus()
+    press(opened.timeline, Qt.Key.Key_F, Qt.KeyboardModifier.ControlModifier)
+    qtbot.waitUntil(opened.table.find_edit.hasFocus, timeout=10_000)
+    type_text(opened.table.find_edit, "word == 5")
+    press(opened.table.find_edit, Qt.Key.Key_Return)
+    settle(qtbot, opened)
+    row = opened.table.current_row()
+    frame = opened.workspace.sources["1"].tables["words"].frame
     assert row is not None and int(frame["word"].iloc[row]) == 5
-    press(window, Qt.Key.Key_F3)
-    after = window.table.current_row()
+    press(opened, Qt.Key.Key_F3)
+    after = opened.table.current_row()
     assert after is not None and after > row
     # Tab leaves the table: the keyboard is not caught in it
-    window.table.view.setFocus()
-    press(window.table.view, Qt.Key.Key_Tab)
-    assert not window.table.view.hasFocus()
+    opened.table.view.setFocus()
+    press(opened.table.view, Qt.Key.Key_Tab)
+    assert not opened.table.view.hasFocus()
 
 
 def test_both_themes_have_texts_that_can_be_read(window: MainWindow) -> None:

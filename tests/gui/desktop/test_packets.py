@@ -14,7 +14,7 @@ from freezeframe.gui.desktop.window import MainWindow
 from freezeframe.gui.tracks.tracks import SeriesTrack, SliceTrack
 from tests.capture.packets import build
 from tests.decoders.iwarp.breaches import break_stream
-from tests.gui.desktop.conftest import settle, wait_loaded
+from tests.gui.desktop.conftest import Show, wait_loaded
 
 
 @pytest.fixture(scope="module")
@@ -50,20 +50,19 @@ def test_each_end_has_its_operations_rules_tcp_and_throughput(
 
 
 def test_no_swatch_of_the_legend_means_an_operation_and_a_broken_rule(
-    qtbot: QtBot, window: MainWindow, crc: Path
+    show: Show, crc: Path
 ) -> None:
-    wait_loaded(qtbot, window, crc)
-    settle(qtbot, window)
+    window = show(crc)
     legend = {look: text for look, text, _ in window.legend.entries}
     assert legend["a"] == "Write"
     assert "mpa-crc" in legend["error"]
 
 
 def test_the_finding_goes_to_its_event_and_says_how_the_peer_answered(
-    qtbot: QtBot, window: MainWindow, crc: Path
+    show: Show, crc: Path
 ) -> None:
-    key = wait_loaded(qtbot, window, crc)
-    settle(qtbot, window)
+    window = show(crc)
+    key = "1"
     window.show_finding(key, 0)
     assert window.inspector.title.text().startswith(
         "iwarp.events row 0 at 865.557 ms: mpa-crc: CRC"

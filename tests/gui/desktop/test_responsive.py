@@ -91,20 +91,16 @@ def test_the_collector_never_passes_over_what_was_loaded_before_the_window() -> 
 
 
 def test_opening_a_capture_and_following_its_finding_never_holds_the_window(
-    qtbot: QtBot, window: MainWindow, fault_capture: Path, watchdog: Watchdog
+    opened: MainWindow, qtbot: QtBot, fault_capture: Path, watchdog: Watchdog
 ) -> None:
-    wait_loaded(
-        qtbot, window, fault_capture
-    )  # the first time loads and compiles what later is there
-    settle(qtbot, window)
-    window.workspace.close_source("1")
+    opened.workspace.close_source("1")
     qtbot.wait(50)
     watchdog.turns_s.clear()
-    key = wait_loaded(qtbot, window, fault_capture)
-    settle(qtbot, window)
-    window.findings.list.setCurrentRow(0)
-    window.show_finding(key, 0)
-    settle(qtbot, window)
+    key = wait_loaded(qtbot, opened, fault_capture)
+    settle(qtbot, opened)
+    opened.findings.list.setCurrentRow(0)
+    opened.show_finding(key, 0)
+    settle(qtbot, opened)
     assert len(watchdog.turns_s) > 10
     assert max(watchdog.turns_s) < HANGS_S
 

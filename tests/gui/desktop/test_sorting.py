@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import numpy as np
 import pandas as pd
 import pytest
@@ -11,7 +9,7 @@ from pytestqt.qtbot import QtBot
 
 from freezeframe.gui.desktop.sorting import order_of
 from freezeframe.gui.desktop.window import MainWindow
-from tests.gui.desktop.conftest import settle, wait_loaded
+from tests.gui.desktop.conftest import settle
 
 _FRAME = pd.DataFrame(
     {
@@ -50,36 +48,31 @@ def test_an_empty_table_has_an_empty_order() -> None:
 
 
 def test_a_click_on_a_heading_sorts_and_the_chosen_row_stays_chosen(
-    qtbot: QtBot, window: MainWindow, fault_capture: Path
+    opened: MainWindow, qtbot: QtBot
 ) -> None:
-    key = wait_loaded(qtbot, window, fault_capture)
-    settle(qtbot, window)
-    table = window.table
+    key = "1"
+    table = opened.table
     chosen = table.current_row()
-    frame = window.workspace.sources[key].tables["words"].frame
+    frame = opened.workspace.sources[key].tables["words"].frame
     column = table.model.column_names().index("data")
     header = table.view.horizontalHeader()
     assert header is not None and table.shown is not None and table.shown[1].key == "words"
     values = frame["data"].to_numpy().view(np.uint64)
     for expected in (np.sort(values), np.sort(values)[::-1], values):
         header.sectionClicked.emit(column)
-        settle(qtbot, window)
+        settle(qtbot, opened)
         rows = [table.model.row_at(line) for line in range(len(frame))]
         assert np.array_equal(values[rows], expected)
         assert table.current_row() == chosen
 
 
-def test_hits_and_filters_come_in_the_order_that_is_shown(
-    qtbot: QtBot, window: MainWindow, fault_capture: Path
-) -> None:
-    wait_loaded(qtbot, window, fault_capture)
-    settle(qtbot, window)
-    table = window.table
+def test_hits_and_filters_come_in_the_order_that_is_shown(opened: MainWindow, qtbot: QtBot) -> None:
+    table = opened.table
     table.columns.sort(table.model.column_names().index("data"))
-    settle(qtbot, window)
+    settle(qtbot, opened)
     table.filter_edit.setText("kind == TAIL and source == A.tx_deq")
     table.apply_filter()
-    settle(qtbot, window)
+    settle(qtbot, opened)
     assert 1 < table.model.shown < table.model.total
     assert table.shown is not None
     data = table.shown[1].frame["data"].to_numpy().view(np.uint64)
@@ -91,12 +84,8 @@ def test_hits_and_filters_come_in_the_order_that_is_shown(
         assert table.current_row() == rows[line]
 
 
-def test_a_hidden_column_stays_hidden_and_one_always_stays(
-    qtbot: QtBot, window: MainWindow, fault_capture: Path
-) -> None:
-    wait_loaded(qtbot, window, fault_capture)
-    settle(qtbot, window)
-    table = window.table
+def test_a_hidden_column_stays_hidden_and_one_always_stays(opened: MainWindow) -> None:
+    table = opened.table
     names = table.model.column_names()
     table.columns.hide(names.index("slot"))
     table.which.setCurrentIndex(0)

@@ -41,35 +41,27 @@ def test_fifteen_tracks_are_open_and_a_click_on_a_group_opens_the_rest_of_it(
     assert not [key for key in shown(window) if key.startswith(("1/words/B.", "1/packets/B."))]
 
 
-def test_a_search_shows_what_it_names_and_its_end_what_was_there_before(
-    qtbot: QtBot, window: MainWindow, fault_capture: Path
-) -> None:
-    wait_loaded(qtbot, window, fault_capture)
-    settle(qtbot, window)
-    before = shown(window)
-    window.menus.actions["Tracks"].trigger()
-    type_text(window.tracks.search, "b credits")
-    assert shown(window) == ["1/events/B.event_log/CREDIT"]
-    window.tracks.search.clear()
-    assert shown(window) == before
+def test_a_search_shows_what_it_names_and_its_end_what_was_there_before(opened: MainWindow) -> None:
+    before = shown(opened)
+    opened.menus.actions["Tracks"].trigger()
+    type_text(opened.tracks.search, "b credits")
+    assert shown(opened) == ["1/events/B.event_log/CREDIT"]
+    opened.tracks.search.clear()
+    assert shown(opened) == before
 
 
-def test_a_pinned_track_stands_on_top_through_every_preset(
-    qtbot: QtBot, window: MainWindow, fault_capture: Path
-) -> None:
-    wait_loaded(qtbot, window, fault_capture)
-    settle(qtbot, window)
-    window.control.show(["1/state/B.event_log/rx_dma"], True)
-    window.timeline.set_focus_track("1/state/B.event_log/rx_dma")
-    window.menus.actions["Pin track"].trigger()
-    assert shown(window)[:2] == ["1/findings", "1/state/B.event_log/rx_dma"]
-    window.menus.actions["3 Credits"].trigger()
-    assert window.toolbar.presets.currentText() == "Credits"
-    assert shown(window)[:2] == ["1/findings", "1/state/B.event_log/rx_dma"]
-    assert "1/events/A.event_log/CREDIT" in shown(window)
-    assert "1/state/A.event_log/rx_dma" not in shown(window)
-    window.menus.actions["Pin track"].trigger()
-    assert "1/state/B.event_log/rx_dma" not in shown(window)
+def test_a_pinned_track_stands_on_top_through_every_preset(opened: MainWindow) -> None:
+    opened.control.show(["1/state/B.event_log/rx_dma"], True)
+    opened.timeline.set_focus_track("1/state/B.event_log/rx_dma")
+    opened.menus.actions["Pin track"].trigger()
+    assert shown(opened)[:2] == ["1/findings", "1/state/B.event_log/rx_dma"]
+    opened.menus.actions["3 Credits"].trigger()
+    assert opened.toolbar.presets.currentText() == "Credits"
+    assert shown(opened)[:2] == ["1/findings", "1/state/B.event_log/rx_dma"]
+    assert "1/events/A.event_log/CREDIT" in shown(opened)
+    assert "1/state/A.event_log/rx_dma" not in shown(opened)
+    opened.menus.actions["Pin track"].trigger()
+    assert "1/state/B.event_log/rx_dma" not in shown(opened)
 
 
 def test_a_row_that_is_chosen_opens_its_track(
@@ -88,42 +80,32 @@ def test_a_row_that_is_chosen_opens_its_track(
     assert selection is not None and selection.row == row
 
 
-def test_the_boxes_of_the_tree_show_and_hide(
-    qtbot: QtBot, window: MainWindow, fault_capture: Path
-) -> None:
-    wait_loaded(qtbot, window, fault_capture)
-    settle(qtbot, window)
-    tree = window.tracks.tree
+def test_the_boxes_of_the_tree_show_and_hide(opened: MainWindow) -> None:
+    tree = opened.tracks.tree
     device = next(tree.topLevelItem(n) for n in range(tree.topLevelItemCount())
                   if tree.topLevelItem(n).text(0) == "B")  # type: ignore[union-attr]  # fmt: skip
     assert device is not None and device.checkState(0) == Qt.CheckState.PartiallyChecked
     device.setCheckState(0, Qt.CheckState.Unchecked)
-    assert not [key for key in shown(window) if "/B." in key]
+    assert not [key for key in shown(opened) if "/B." in key]
     device.setCheckState(0, Qt.CheckState.Checked)
-    assert len([k for k in shown(window) if "/B." in k]) == len(
-        [k for k in window.timeline.order() if "/B." in k]
+    assert len([k for k in shown(opened) if "/B." in k]) == len(
+        [k for k in opened.timeline.order() if "/B." in k]
     )
 
 
-def test_a_saved_view_brings_its_tracks_back(
-    qtbot: QtBot, window: MainWindow, fault_capture: Path
-) -> None:
-    wait_loaded(qtbot, window, fault_capture)
-    settle(qtbot, window)
-    window.control.show(["1/packets/B.tx_enq"], False)
-    state, kept = window.view_state(), shown(window)
-    window.menus.actions["6 Everything"].trigger()
-    assert shown(window) == window.timeline.order()
-    window.restore_view(state)
-    assert shown(window) == kept
+def test_a_saved_view_brings_its_tracks_back(opened: MainWindow) -> None:
+    opened.control.show(["1/packets/B.tx_enq"], False)
+    state, kept = opened.view_state(), shown(opened)
+    opened.menus.actions["6 Everything"].trigger()
+    assert shown(opened) == opened.timeline.order()
+    opened.restore_view(state)
+    assert shown(opened) == kept
 
 
 def test_beside_a_cursor_every_track_says_its_value_and_where_nothing_was_recorded(
-    qtbot: QtBot, window: MainWindow, fault_capture: Path
+    opened: MainWindow,
 ) -> None:
-    wait_loaded(qtbot, window, fault_capture)
-    settle(qtbot, window)
-    view = window.timeline
+    view = opened.timeline
     assert view.read_ps() is None
     t_ps = 229_952_400
     hands.move(view, hands.at(view, "1/packets/A.tx_deq", t_ps))
@@ -137,15 +119,11 @@ def test_beside_a_cursor_every_track_says_its_value_and_where_nothing_was_record
     assert view.read_ps() is None
 
 
-def test_the_label_column_is_dragged_wider_and_the_strip_above_follows(
-    qtbot: QtBot, window: MainWindow, fault_capture: Path
-) -> None:
-    wait_loaded(qtbot, window, fault_capture)
-    settle(qtbot, window)
-    view, t_ps = window.timeline, 229_952_400
+def test_the_label_column_is_dragged_wider_and_the_strip_above_follows(opened: MainWindow) -> None:
+    view, t_ps = opened.timeline, 229_952_400
     edge = QPoint(view.gutter_px, RULER_PX + 40)
     hands.drag(view, edge, edge + QPoint(130, 0))
-    assert view.gutter_px == window.overview.gutter_px == 350
+    assert view.gutter_px == opened.overview.gutter_px == 350
     assert abs(view.time_at(view.x_of(t_ps)) - t_ps) < view._per_pixel_ps()
     hands.drag(view, QPoint(350, RULER_PX + 40), QPoint(5_000, RULER_PX + 40))
     assert view.gutter_px < view.width() - 100
