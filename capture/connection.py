@@ -34,9 +34,9 @@ from freezeframe.capture.recorder.state import RecorderState, read_state
 from freezeframe.capture.recorder.trigger import (
     Trigger,
     clear_trigger,
-    parse_term,
     read_trigger,
     set_trigger,
+    term_of,
 )
 from freezeframe.capture.registers.access import Device, Recorder, device_of
 from freezeframe.capture.targets.base import Target, open_target
@@ -306,7 +306,7 @@ def trigger(
     if off:
         clear_trigger(chosen)
     elif on is not None and term is not None:
-        terms = tuple(parse_term(text) for text in (term, then) if text is not None)
+        terms = tuple(term_of(chosen, text) for text in (term, then) if text is not None)
         set_trigger(chosen, Trigger(on, terms, count, limit_cycles, edge))
     return read_trigger(chosen)
 

@@ -8,6 +8,7 @@ thread waits for requests and nothing else.
 from __future__ import annotations
 
 import os
+import shlex
 import signal
 import threading
 import time
@@ -19,6 +20,9 @@ from freezeframe.capture.card.elaborated import elaborate
 from freezeframe.capture.card.reading import read_card
 from freezeframe.capture.errors import InputError
 from freezeframe.capture.folder.card_folder import CardFolder, is_card_folder
+from freezeframe.capture.folder.manifest import has_manifest
+from freezeframe.capture.folder.one_file import place_of
+from freezeframe.capture.folder.samples import is_sample_folder
 from freezeframe.capture.listen import listen_address
 from freezeframe.capture.targets.base import Target
 from freezeframe.capture.targets.server import EtherboneServer, poll_any
@@ -178,14 +182,20 @@ def serve_card(
     """Serve the registers of a card on which nothing happened, until SIGINT, SIGTERM, or ``stop`` says so.
 
     Args:
-        card: its file, or a capture folder of such a card, whose recording is served.
+        card: its file, or a capture of such a card, whose recording is served.
     Raises:
         InputError: ``listen`` is not HOST:PORT, or the card cannot be used.
         TargetError: the address cannot be listened at.
     """
     host, port = listen_address(listen)
-    if is_card_folder(card):
-        recordings = [device.recording() for device in CardFolder.open(card).devices]
+    place = place_of(card)
+    if is_card_folder(place):
+        recordings = [device.recording() for device in CardFolder.open(place).devices]
+    elif place.is_dir():
+        raise InputError(
+            f"{card}: {_what_is(place, card)}; --card takes a card file, or a capture of a card that is described by "
+            "one"
+        )
     else:
         said = elaborate(read_card(card))
         if said.of_hooks:
@@ -196,6 +206,18 @@ def serve_card(
         recordings = [empty_recording(said)]
     nonce = int.from_bytes(os.urandom(4), "little")
     _serve_image(CardImage(recordings, boot_nonce=nonce), host, port, on_ready, stop)
+
+
+def _what_is(place: Path, given: Path) -> str:
+    """Return what a folder is that cannot be served."""
+    if is_sample_folder(place):
+        return "holds samples of a logic analyzer"
+    if has_manifest(place):
+        return (
+            "is a capture of the built-in card, which is not served again; freezeframe status and reg read it as "
+            f"file:{shlex.quote(str(given))}"
+        )
+    return "is a directory, and no capture folder (it has no manifest.json)"
 
 
 def _nothing(url: str) -> None:

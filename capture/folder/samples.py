@@ -130,11 +130,15 @@ class SampleFolder:
 
 def is_sample_folder(path: Path) -> bool:
     """Return whether a folder says that it is one; whether that is true, ``open`` finds."""
-    try:
-        with (place_of(path) / MANIFEST).open("rb") as file:
-            return f'"{SAMPLES_NAME}"'.encode() in file.read(_HEAD_B)
-    except OSError:
-        return False
+    for name in (MANIFEST, MANIFEST_COPY):
+        try:
+            with (place_of(path) / name).open("rb") as file:
+                return f'"{SAMPLES_NAME}"'.encode() in file.read(_HEAD_B)
+        except FileNotFoundError:
+            continue  # of a folder that has lost its manifest the copy says what it was
+        except OSError:
+            return False
+    return False
 
 
 def write_samples(

@@ -5,9 +5,11 @@ Source: docs/card-map.md, section 1; docs/trigger.md.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 from freezeframe.capture.card.device import CardDevice
+from freezeframe.capture.card.elaborated import ElaboratedTap
 from freezeframe.capture.card.recording import Feature
 from freezeframe.capture.card.tables import Trigger as Built
 from freezeframe.capture.card.trigger_steps import (
@@ -20,6 +22,7 @@ from freezeframe.capture.card.trigger_steps import (
     when_text,
 )
 from freezeframe.capture.errors import InputError, TargetError
+from freezeframe.capture.recorder.card_trigger import refuse_impossible
 from freezeframe.capture.recorder.trigger import write_back
 
 
@@ -36,8 +39,9 @@ def set_step_trigger(device: CardDevice, trigger: StepTrigger) -> None:
         TargetError: the device does not take it.
     """
     built = _built(device)
-    taps = [tap.name for tap in device.found.card.recorders]
-    _refuse(trigger, built, taps, device.found.card.name)
+    recorders = device.found.card.recorders
+    taps = [tap.name for tap in recorders]
+    _refuse(trigger, built, recorders, device.found.card.name)
     clear_step_trigger(device)
     spare = [TapTerm(kinds=0, tap=taps[0])] * (built.terms - len(trigger.terms))
     whole = replace(trigger, terms=(*trigger.terms, *spare))
@@ -87,7 +91,10 @@ def _built(device: CardDevice) -> Built:
     return said
 
 
-def _refuse(trigger: StepTrigger, built: Built, taps: list[str], card: str) -> None:
+def _refuse(
+    trigger: StepTrigger, built: Built, recorders: Sequence[ElaboratedTap], card: str
+) -> None:
+    taps = [tap.name for tap in recorders]
     for what, wanted, there in (
         ("term", len(trigger.terms), built.terms),
         ("step", len(trigger.steps), built.steps),
@@ -99,6 +106,7 @@ def _refuse(trigger: StepTrigger, built: Built, taps: list[str], card: str) -> N
     for term in trigger.terms:
         if term.tap not in taps:
             raise InputError(f"tap {term.tap!r}: there is {', '.join(taps)}")
+        refuse_impossible(term, recorders[taps.index(term.tap)])
     if trigger.pin and not built.pin:
         raise InputError(f"card {card} was built without a pin ([trigger] pin)")
     timed = any(step.mode is not Mode.ANY for step in trigger.steps)

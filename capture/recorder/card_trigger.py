@@ -6,7 +6,7 @@ Source: docs/card-map.md, section 1 (trigger) and sections 5 and 6 (kinds).
 from __future__ import annotations
 
 from freezeframe.capture.card.device import CardDevice
-from freezeframe.capture.card.elaborated import LOG
+from freezeframe.capture.card.elaborated import LOG, ElaboratedTap
 from freezeframe.capture.card.recording import Feature
 from freezeframe.capture.errors import InputError
 from freezeframe.capture.recorder.trigger import (
@@ -30,6 +30,7 @@ WORD_KINDS = {
 }
 LOG_KINDS = {"STATE": 8, "EVENT": 12, "LOSS": 14}
 _KINDS = {**WORD_KINDS, **LOG_KINDS}
+_TERM_BITS = 64
 
 
 def kinds_at(tap: str) -> dict[str, int]:
@@ -67,17 +68,37 @@ def parse_card_term(text: str) -> Term:
     return term
 
 
+def refuse_impossible(term: Term, tap: ElaboratedTap) -> None:
+    """Refuse a term that no record at a tap, or in the event log, can be like.
+
+    Raises:
+        InputError: the kinds that it asks for are of the other, or bits that the tap does not have are to be set.
+    """
+    there = kinds_at(tap.name)
+    if term.kinds != ALL_KINDS and not any(term.kinds >> kind & 1 for kind in there.values()):
+        asked = "|".join(name for name, kind in _KINDS.items() if term.kinds >> kind & 1)
+        raise InputError(f"kind={asked}: never at {tap.name}; there is {', '.join(there)}")
+    bits = _TERM_BITS if tap.name == LOG or tap.said.store != "all" else tap.said.bits
+    if bits < _TERM_BITS and (high := (term.value & term.mask) >> bits):
+        raise InputError(
+            f"data={term.value:#x}/{term.mask:#x}: {tap.name} has {bits} bits, and {high << bits:#x} is above them"
+        )
+
+
 def set_card_trigger(device: CardDevice, tap: str, term: Term) -> None:
     """Write a trigger, off while it is written, and read it back.
 
     Raises:
-        InputError: the card has no such tap, or was built without a trigger; nothing is written.
+        InputError: the card has no such tap, no record there can be so, or it was built without a trigger; nothing is
+            written.
         TargetError: the device does not take it.
     """
     _must_have(device)
-    taps = {each.name: each.number for each in device.found.card.recorders}
+    recorders = device.found.card.recorders
+    taps = {each.name: each.number for each in recorders}
     if tap not in taps:
         raise InputError(f"tap {tap!r}: there is {', '.join(taps)}")
+    refuse_impossible(term, recorders[taps[tap]])
     clear_trigger(device)
     for part, word in zip(PARTS, term.words(), strict=True):
         write_back(device, word, f"trigger.{part}")

@@ -6,8 +6,9 @@ Source: register file ``trigger``; docs/trigger.md has the truth table of what t
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from types import MappingProxyType
 
 from freezeframe.capture.errors import InputError, TargetError
 from freezeframe.capture.folder.content import DeviceCapture
@@ -18,6 +19,9 @@ from freezeframe.capture.registers.trigger_term import ALL_KINDS, PARTS, Term
 _WORD = (1 << 64) - 1
 _TRIES = 8
 _PAUSE_S = 0.002
+_MOST_WORDS = 512  # of a packet: docs/formats.md, section 3
+NO_RANGES: Mapping[str, range] = MappingProxyType({})
+_ANY_BITS = "data=VALUE/MASK takes any bits, as of a header that is damaged"
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,14 +36,27 @@ class Trigger:
     enabled: bool = True
 
 
-def parse_term(text: str) -> Term:
+def term_of(device: Device, text: str) -> Term:
+    """Return the term of a text for a device, as `parse_term`, whose card says which values a header can have.
+
+    Raises:
+        InputError: as `parse_term`, or no header of the card has such a value.
+    """
+    ranges = {"flow": range(device.identity.flows_count), "length": range(_MOST_WORDS + 1)}
+    return parse_term(text, ranges, device.found.card.name)
+
+
+def parse_term(text: str, ranges: Mapping[str, range] = NO_RANGES, card: str = "") -> Term:
     """Return the term of ``kind=HEAD|TAIL,data=0x1000/0xffff,flow=3,type=RDMA_WRITE``.
 
     ``data`` is value/mask (without a mask every bit counts); a field of the packet's header (docs/formats.md section 3)
     is a number, of ``type`` also a name, and means a HEAD word unless ``kind`` says otherwise.
 
+    Args:
+        ranges: the values that a field can have in a header of the ``card``; of a type those are that have a name.
     Raises:
-        InputError: an unknown name, a value that is none or does not fit, or two that contradict each other.
+        InputError: an unknown name, a value that is none, does not fit or is in no header, or two that contradict
+            each other.
     """
     kinds, value, mask, header = None, 0, 0, False
     for part in text.split(","):
@@ -52,7 +69,7 @@ def parse_term(text: str) -> Term:
         if name == "data":
             part_value, part_mask = parse_data(text, given)
         else:
-            part_value, part_mask = _field(text, name, given)
+            part_value, part_mask = _field(text, name, given, ranges.get(name), card)
             header = True
         if (part_value ^ value) & part_mask & mask:
             raise InputError(f"term {text!r}: {part.strip()!r} contradicts what stands before it")
@@ -166,7 +183,7 @@ def _kind(text: str, name: str) -> int:
         ) from None
 
 
-def _field(text: str, name: str, given: str) -> tuple[int, int]:
+def _field(text: str, name: str, given: str, possible: range | None, card: str) -> tuple[int, int]:
     if name not in HEADER.fields:
         known = ", ".join(("kind", "data", *HEADER.fields))
         raise InputError(f"term {text!r}: {name!r} is unknown; there is {known}")
@@ -178,6 +195,16 @@ def _field(text: str, name: str, given: str) -> tuple[int, int]:
         number = _number(text, given)
     if number >> width:
         raise InputError(f"term {text!r}: {name} {number} does not fit {width} bits")
+    if name == "type" and card and number not in set(PacketType):
+        named = ", ".join(f"{each.name} ({each.value})" for each in PacketType)
+        raise InputError(
+            f"term {text!r}: no packet of card {card} is of type {number}; there is {named}; {_ANY_BITS}"
+        )
+    if possible is not None and number not in possible:
+        raise InputError(
+            f"term {text!r}: {name} {number} is in no header of card {card}: {possible.start} to {possible.stop - 1}; "
+            f"{_ANY_BITS}"
+        )
     return number << lsb, ((1 << width) - 1) << lsb
 
 

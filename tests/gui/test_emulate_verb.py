@@ -17,6 +17,10 @@ from typing import IO, cast
 import pytest
 
 import freezeframe as ff
+from freezeframe.capture.files.sigrok_sr_writer import write_sr
+from freezeframe.capture.recorder.pull import pull
+from freezeframe.emulator.target import EmulatorTarget
+from tests.decoders.test_guess import i2c
 from tests.gui.cli import process_environment, run_inside, run_process
 
 
@@ -103,6 +107,29 @@ def test_a_fault_on_a_card_without_traffic_is_refused() -> None:
     done = run_process("emulate", "--card", "forth", "--fault", "word-omitted")
     assert (done.code, done.err.count("\n")) == (2, 1)
     assert "without traffic and without a fault" in done.err
+
+
+def test_a_folder_that_cannot_be_served_as_a_card_is_told_by_what_it_is(tmp_path: Path) -> None:
+    built_in = tmp_path / "fault.ff"
+    pull(EmulatorTarget(seed=2), built_in, freeze=True)
+    write_sr(i2c(), tmp_path / "bus.sr")
+    samples = tmp_path / "bus.ff"
+    assert run_inside("import", str(tmp_path / "bus.sr"), "-o", str(samples)).code == 0
+    takes = "--card takes a card file, or a capture of a card that is described by one"
+    for folder, said in (
+        (
+            built_in,
+            "is a capture of the built-in card, which is not served again; freezeframe status and reg read it as "
+            f"file:{built_in}",
+        ),
+        (samples, "holds samples of a logic analyzer"),
+        (tmp_path, "is a directory, and no capture folder (it has no manifest.json)"),
+    ):
+        done = run_inside("emulate", "--card", str(folder))
+        assert (done.code, done.err) == (2, f"freezeframe: {folder}: {said}; {takes}\n")
+    for verb in ("status", "reg"):
+        asked = run_inside(verb, f"file:{built_in}")
+        assert asked.code == 0, (verb, asked.err)
 
 
 def test_a_port_in_use_is_an_error_in_one_line() -> None:

@@ -201,3 +201,29 @@ def test_a_trigger_that_is_half_said_is_bad_input(arguments: tuple[str, ...], me
     done = run_inside("trigger", "emu:", *arguments)
     assert done.code == 2
     assert message in done.err
+
+
+@pytest.mark.parametrize(
+    ("target", "on", "term", "line"),
+    [
+        (
+            "emu:",
+            "rx_enq",
+            "flow=99",
+            "term 'flow=99': flow 99 is in no header of card forth: 0 to 7; data=VALUE/MASK takes any bits, as of a "
+            "header that is damaged",
+        ),
+        (
+            "emu:?profile=pci-sci",
+            "blink_in",
+            "kind=STATE",
+            "kind=STATE: never at blink_in; there is HEAD, BODY, TAIL, PART, END, PART_USER, END_USER, BODY_USER, "
+            "TAIL_USER",
+        ),
+    ],
+)
+def test_a_term_that_the_card_makes_impossible_is_one_line(
+    target: str, on: str, term: str, line: str
+) -> None:
+    done = run_inside("trigger", target, "--on", on, "--term", term)
+    assert (done.code, done.out, done.err) == (2, "", f"freezeframe: {line}\n")

@@ -11,6 +11,7 @@ from freezeframe.capture.count_text import plural
 from freezeframe.capture.errors import InputError
 from freezeframe.capture.files.open import is_samples
 from freezeframe.capture.files.source import ReadSettings
+from freezeframe.capture.folder.card_folder import is_card_folder
 from freezeframe.capture.folder.one_file import place_of
 from freezeframe.decoders.guess.candidate import Candidate
 from freezeframe.decoders.guess.lines import Line
@@ -25,7 +26,7 @@ from freezeframe.gui.cli.work.reading import (
     samplerate_hz,
     source_choice,
 )
-from freezeframe.gui.text import printable
+from freezeframe.gui.text import printable, shell_path
 
 _MOST_LINES = 16
 
@@ -61,10 +62,9 @@ def propose(
 
 def of_a_card(folder: Path) -> str:
     """Return what a capture folder is that holds no samples, and what looks into it."""
-    return (
-        f"is the recording of a card: freezeframe decode {folder} -d trace, or "
-        f"freezeframe explain {folder}"
-    )
+    place = shell_path(str(folder))
+    decoder = "" if is_card_folder(place_of(folder)) else " -d trace"
+    return f"is the recording of a card: freezeframe decode {place}{decoder}, or freezeframe explain {place}"
 
 
 def _print(file: Path, options: Sequence[str], best: Guess, *, json: bool) -> None:

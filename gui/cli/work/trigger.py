@@ -25,9 +25,9 @@ from freezeframe.capture.recorder.trigger import (
     Trigger,
     clear_trigger,
     kind_names,
-    parse_term,
     read_trigger,
     set_trigger,
+    term_of,
 )
 from freezeframe.capture.registers.access import Device, device_of
 from freezeframe.gui.asked_trigger import Asked
@@ -109,7 +109,7 @@ def _simple(
         if off:
             clear_trigger(device)
         elif tap is not None:
-            wanted = tuple(map(parse_term, terms))
+            wanted = tuple(term_of(device, text) for text in terms)
             set_trigger(device, Trigger(tap, wanted, asked.count, asked.limit_cycles, asked.edge))
         read_back = read_trigger(device)
     return _text(device.name, read_back, names), _document(read_back, names)

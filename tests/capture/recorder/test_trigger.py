@@ -11,6 +11,7 @@ from freezeframe.capture.recorder.trigger import (
     parse_term,
     read_trigger,
     set_trigger,
+    term_of,
 )
 from freezeframe.capture.registers.access import open_devices
 from freezeframe.capture.registers.trigger_term import Term
@@ -39,6 +40,36 @@ HEAD, BODY, TAIL, ANY = 1 << 1, 1 << 2, 1 << 3, 0xFFFF
 def test_a_term_is_value_mask_and_kinds(text: str, term: Term) -> None:
     """docs/formats.md section 3: type [0,4] flow [8,7] length [16,10] seq [32,16]."""
     assert parse_term(text) == term
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("flow=8", "flow 8 is in no header of card forth: 0 to 7; data=VALUE/MASK takes any bits"),
+        ("flow=99", "flow 99 is in no header of card forth: 0 to 7; "),
+        ("length=513", "length 513 is in no header of card forth: 0 to 512; "),
+        (
+            "type=9",
+            r"no packet of card forth is of type 9; there is RDMA_WRITE \(1\), NOTIFICATION",
+        ),
+    ],
+)
+def test_what_no_header_of_the_card_has_is_refused_before_anything_is_written(
+    text: str, message: str
+) -> None:
+    """The emulated card has 8 flows; docs/formats.md section 3: 0 to 512 words, types 1 to 4."""
+    device = open_devices(EmulatorTarget())[0]
+    assert device.identity.flows_count == 8
+    with pytest.raises(InputError, match=message):
+        term_of(device, text)
+
+
+@pytest.mark.parametrize(
+    "text", ["flow=7", "length=512", "type=4", "type=CREDIT", "data=0x6300/0x7f00", "seq=65535"]
+)
+def test_what_a_header_can_have_is_taken_and_so_is_any_pattern_of_bits(text: str) -> None:
+    device = open_devices(EmulatorTarget())[0]
+    assert term_of(device, text) == parse_term(text)
 
 
 @pytest.mark.parametrize(
