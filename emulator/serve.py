@@ -18,11 +18,11 @@ from pathlib import Path
 
 from freezeframe.capture.card.elaborated import elaborate
 from freezeframe.capture.card.reading import read_card
+from freezeframe.capture.code import code
 from freezeframe.capture.errors import InputError
 from freezeframe.capture.folder.card_folder import CardFolder, is_card_folder
 from freezeframe.capture.folder.manifest import has_manifest
 from freezeframe.capture.folder.one_file import place_of
-from freezeframe.capture.folder.samples import is_sample_folder
 from freezeframe.capture.listen import listen_address
 from freezeframe.capture.targets.base import Target
 from freezeframe.capture.targets.server import EtherboneServer, poll_any
@@ -31,6 +31,7 @@ from freezeframe.emulator.card_image import CardImage, empty_recording
 from freezeframe.emulator.running_card import RunningCard, Wanted, model_of
 from freezeframe.emulator.target import EmulatorTarget
 
+_is_samples = code("freezeframe.capture.folder.samples:is_sample_folder")  # numba, for its cuts
 DEFAULT_SPEED = 5e-4
 """Simulated seconds a second. 500 us a second keeps one core 5-25 % busy and meets most faults within a
 second or two.
@@ -210,7 +211,7 @@ def serve_card(
 
 def _what_is(place: Path, given: Path) -> str:
     """Return what a folder is that cannot be served."""
-    if is_sample_folder(place):
+    if _is_samples(place):
         return "holds samples of a logic analyzer"
     if has_manifest(place):
         return (
