@@ -10,12 +10,9 @@ Source: docs/reliability.md.
 
 from __future__ import annotations
 
-import fcntl
-import os
-import shutil
 import time
-from collections.abc import Callable, Collection, Iterator, Sequence
-from contextlib import ExitStack, contextmanager
+from collections.abc import Callable, Collection, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import partial
@@ -29,20 +26,10 @@ from freezeframe.capture.custody.host_rules import Fired
 from freezeframe.capture.custody.lease import Leases
 from freezeframe.capture.custody.ledger import GIVEN_UP, Ledger, RecordingKey
 from freezeframe.capture.custody.store import (
-    BESIDE,
-    BUNDLE,
-    LOCK,
-    NAME,
-    REMOVED,
     Keep,
-    captures_in,
     has_gaps,
-    held_back_B,
-    holds,
     keys_of,
-    superfluous,
 )
-from freezeframe.capture.durable import PARTIAL, remove_folder
 from freezeframe.capture.errors import (
     FreezeframeError,
     InputError,
@@ -52,7 +39,8 @@ from freezeframe.capture.errors import (
 )
 from freezeframe.capture.folder import HostTrace
 from freezeframe.capture.recorder.case import pull_case
-from freezeframe.capture.recorder.control import arm_all, freeze_at_once
+from freezeframe.capture.recorder.control import arm_all
+from freezeframe.capture.recorder.guard_place import GuardPlace, made_alone
 from freezeframe.capture.recorder.guard_posts import (
     Post,
     Way,
@@ -61,10 +49,10 @@ from freezeframe.capture.recorder.guard_posts import (
     refuse_traces,
     refuse_twice,
 )
+from freezeframe.capture.recorder.host_freeze import fired_words, freeze_now
 from freezeframe.capture.recorder.progress import Tally
 from freezeframe.capture.recorder.pull import PullReport, is_whole
 from freezeframe.capture.recorder.state import RecorderState, read_state
-from freezeframe.capture.registers.access import Recorder
 from freezeframe.capture.targets.base import open_target
 
 _SLICE_S = 0.1  # between two looks at ``stop``
@@ -154,17 +142,14 @@ def guard(
         refuse_traces(up, told.traced, all_up=len(up) == len(ways))
         refuse_card_files(up, alone=len(urls) == 1 and told.host is tuple)
         leases.take([d.identity.boot_nonce for way in up for d in way.devices], place)
-        try:
-            place.mkdir(exist_ok=True)
-        except OSError as error:
-            raise InputError(f"{place}: cannot be used as a directory: {error.strerror}") from error
-        opened.enter_context(_alone(place))
+        opened.enter_context(made_alone(place))
         lines = GuardLog(place, log, keep_B=rule.log_bytes)
         opened.callback(lines.close)
-        post = _Guard(urls, rule, place, on_capture, lines, wait_s, told, home, leases)
-        post.tidy()
+        captures = GuardPlace(place, rule, lines, told.unexplained)
+        post = _Guard(urls, captures, on_capture, lines, wait_s, told, home, leases)
+        captures.tidy()
         begun(lines)
-        post.prune()  # not before it is known what is still to be explained
+        captures.prune()  # not before it is known what is still to be explained
         try:
             post.begin(ways)
             while not stop():
@@ -174,7 +159,7 @@ def guard(
         finally:
             post.end()
             post.extras.ended()
-            post.prune()
+            captures.prune()
     return post.pulled
 
 
@@ -184,8 +169,7 @@ class _Guard:
     def __init__(
         self,
         urls: Sequence[str],
-        keep: Keep,
-        directory: Path,
+        place: GuardPlace,
         on_capture: OnCapture | None,
         log: GuardLog,
         wait_s: float,
@@ -195,30 +179,20 @@ class _Guard:
     ) -> None:
         self.pulled = 0
         self.extras = extras
-        self._directory = directory
-        self._keep = keep
+        self._place = place
         self._on_capture = on_capture
         self._log = log
         self._wait_s = wait_s
         self._ledger = Ledger(home)
         self._leases = leases
-        self._posts = [Post(url, Accounts(directory, self._ledger, log)) for url in urls]
+        self._posts = [Post(url, Accounts(place.directory, self._ledger, log)) for url in urls]
         self._to_note: list[tuple[Post, Sequence[RecordingKey], Sequence[int], Path | None]] = []
         self._watching = False
         self._untold = ""  # why other guards do not know of this one
         self._away_s = 0.0
         self._trouble = ""
-        self._waited: frozenset[str] = frozenset()  # to be explained, when it was last pruned
         self._again: set[tuple[RecordingKey, ...]] = set()
         self._ran: datetime | None = None  # when no recorder was frozen at the last look
-
-    def tidy(self) -> None:
-        """Remove what a guard that was killed has left half-done."""
-        for entry in sorted(self._directory.iterdir()):
-            match = PARTIAL.fullmatch(entry.name)
-            if match and NAME.fullmatch(match["name"]):
-                self._log(f"{entry.name}: left by a guard that was killed; removed")
-                shutil.rmtree(entry)
 
     def begin(self, ways: Sequence[Way | TargetError]) -> None:
         """Take every target that is up."""
@@ -247,8 +221,7 @@ class _Guard:
     def look(self, poll_s: float) -> float:
         """Look at the recorders once, do what there is to do, return how long to pause."""
         self._log_beside()
-        if not self._waited <= frozenset(self.extras.unexplained()):
-            self.prune()  # the explaining has caught up with some
+        self._place.prune_explained()
         try:
             if fired := list(self.extras.fired()):
                 # Before the look, which takes its time; but of one that was just opened nothing is known yet.
@@ -294,7 +267,7 @@ class _Guard:
             refuse_traces(up, self.extras.traced, all_up=len(up) == len(self._posts))
         post.known = True
         nonces = [d.identity.boot_nonce for each in self._posts for d in each.devices]
-        trouble = self._leases.take(nonces, self._directory)
+        trouble = self._leases.take(nonces, self._place.directory)
         if trouble and trouble != self._untold:
             self._log(trouble)
         self._untold = trouble
@@ -377,32 +350,18 @@ class _Guard:
             self._log(f"{fired_words(one)}: {taken_ms or 'no card was recording'}")
 
     def _known(self, keys: Sequence[RecordingKey]) -> list[Path]:
-        """Return the captures here that hold these recordings.
-
-        A nonce of few bits comes again after a power cycle; the cycle of the cause does not.
-        """
-        stem = f"{keys[0].nonce:08x}-{keys[0].generation}-"
-        several = len(self._posts) > 1
-        folders = [p for p in captures_in(self._directory) if several or f"-{stem}" in p.name]
-        return [path for path in folders if holds(path, keys)]
+        return self._place.known(keys, several=len(self._posts) > 1)
 
     def _pull(self, here: Sequence[Post]) -> None:
-        over_B = held_back_B(self._directory, self._keep, self.extras.unexplained())
-        if over_B:
-            raise NoRoomError(
-                f"{self._directory}: {over_B:,} B above --keep-bytes, and what is not explained yet is not removed"
-            )
-        keys = tuple(key for post in here for key in post.keys)
         first = here[0]
+        cause = _cause([state for post in here for state in post.states])
+        path = self._place.next(first.keys[0], cause)
+        keys = tuple(key for post in here for key in post.keys)
         known = self._known(keys)
         if known:
             # The target went away during that pull and has come back with the recording.
             self._again |= {keys, *(post.keys for post in here)}
             self._log(f"{known[-1].name} has gaps; pulled once more")
-        numbers = [int(path.name.partition("-")[0]) for path in captures_in(self._directory)]
-        stem = f"{first.keys[0].nonce:08x}-{first.keys[0].generation}"
-        cause = _cause([state for post in here for state in post.states])
-        path = self._directory / f"{max(numbers, default=0) + 1:04d}-{stem}-{cause}.ff"
         armed: list[str] = []
 
         def stands(
@@ -444,7 +403,7 @@ class _Guard:
         finally:
             # Whatever became of the target: the capture is here, and seconds of explaining are not blind.
             self._hand_on(report)
-            self.prune()
+            self._place.prune()
 
     def _said(self, report: PullReport) -> None:
         missing = "" if report.complete else f"; missing: {'; '.join(report.lost)}"
@@ -500,33 +459,6 @@ class _Guard:
             note_armed(post.devices, over, generations, by="guard", ledger=self._ledger)
         self._to_note = []
 
-    def prune(self) -> None:
-        """Remove what is not to be kept, as far as it has been explained."""
-        # In this order: what is not among them any more has its kind in the log.
-        self._waited = frozenset(self.extras.unexplained())
-        gone = superfluous(self._directory, self._keep, self._log.kinds, self._waited)
-        for path in gone:
-            remove_folder(path)
-            for more in (BESIDE, BUNDLE):
-                path.with_suffix(more).unlink(missing_ok=True)
-            self._log(f"{path.name}{REMOVED}{_kept_words(self._keep)} are kept")
-
-
-def freeze_now(running: Sequence[tuple[Recorder, int]], since_ns: int) -> str:
-    """Freeze recorders that run, each in its generation, and say how long after an instant of the monotonic clock each
-    was seen to have stopped."""
-    took = []
-    for device, generation in running:
-        freeze_at_once(device, generation)
-        took.append(f"{device.name} frozen after {(time.monotonic_ns() - since_ns) / 1e6:.1f} ms")
-    return ", ".join(took)
-
-
-def fired_words(fired: Fired) -> str:
-    """Return what the host has seen, and within how long of it."""
-    within_ms = max(0, fired.seen_ns - fired.after_ns) / 1e6
-    return f"the host saw {fired.text} (within {within_ms:.0f} ms)"
-
 
 def _of_posts(folder: Path, posts: Sequence[Post]) -> list[tuple[RecordingKey, ...]]:
     """Return the recordings in a capture, by the target they are from."""
@@ -534,38 +466,11 @@ def _of_posts(folder: Path, posts: Sequence[Post]) -> list[tuple[RecordingKey, .
     return [tuple(next(keys) for _ in post.devices) for post in posts]
 
 
-def _kept_words(keep: Keep) -> str:
-    words = [f"the newest {keep.newest}"]
-    words += [f"the first {keep.first}"] if keep.first else []
-    words += ["one of each kind of finding"] if keep.kinds else []
-    words += [f"up to {keep.bytes:,} B"] if keep.bytes is not None else []
-    return ", ".join(words)
-
-
 def _cause(states: Sequence[RecorderState]) -> str:
     """Return the cause that names a freeze: the first that no other card brought."""
     own = [cause for state in states for cause in state.own_causes]
     first = (*own, *(cause for state in states for cause in state.causes), "unknown")[0]
     return first.replace("_", "-")  # a card file's names have underscores
-
-
-@contextmanager
-def _alone(directory: Path) -> Iterator[None]:
-    """Hold the directory's lock, so that two guards never number or remove each other's folders."""
-    try:
-        descriptor = os.open(directory / LOCK, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o666)
-    except OSError as error:
-        raise InputError(f"{directory}: cannot be written: {error.strerror}") from error
-    try:
-        try:
-            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except OSError as error:
-            raise InputError(
-                f"{directory}: another guard works in this directory; give each its own"
-            ) from error
-        yield
-    finally:
-        os.close(descriptor)
 
 
 def _sleep(pause_s: float, stop: Callable[[], bool], wait: Callable[[float], object]) -> None:

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from freezeframe.capture.custody.host_rules import parse_rule
 from freezeframe.capture.recorder import control
-from freezeframe.capture.recorder.guard import fired_words, freeze_now
+from freezeframe.capture.recorder.host_freeze import fired_words, freeze_now
 from freezeframe.capture.recorder.state import RecorderState, read_state
 from freezeframe.capture.registers.access import Recorder
 from freezeframe.gui.cli.work.guard import host_watch
