@@ -104,7 +104,10 @@ def plugin(tmp_path: Path) -> Path:
         ("segfault", "decoder one: the worker process died of SIGSEGV"),
         ("exit", "decoder one: the worker process ended with code 0"),
         ("allocate", "decoder one: more than 1500 MiB of memory were asked for"),
-        ("sleep", "decoder one: no answer within 5 s, so the worker was ended; it hangs, or FREEZEFRAME_PLUGIN"),
+        (
+            "sleep",
+            "decoder one: no answer within 5 s, so the worker was ended; the decoder hangs, or FREEZEFRAME",
+        ),
         pytest.param("connect", "decoder one failed: PermissionError: [Errno 1]", marks=shut),
         pytest.param("program", "decoder one failed: PermissionError: [Errno 1]", marks=shut),
         ("raise", r"decoder one failed: ValueError: a line\nand another (one.py line 36)"),
