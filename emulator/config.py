@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 
 import numpy as np
 import numpy.typing as npt
 
+from freezeframe.capture.dataclass import dataclass
 from freezeframe.capture.registers.layouts import Cause
 from freezeframe.emulator.profile import Profile
 

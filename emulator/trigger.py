@@ -10,11 +10,12 @@ Source: register file ``trigger`` of firmware-hooks/registers/freezeframe.rdl; d
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 
 import numpy as np
 import numpy.typing as npt
 
+from freezeframe.capture.dataclass import dataclass
 from freezeframe.emulator.memory import Kinds, Words
 
 

@@ -8,7 +8,8 @@ Source: firmware-hooks/c/ff_console.h; CRC-16/IBM-3740 of the catalogue of param
 from __future__ import annotations
 
 import binascii
-from dataclasses import dataclass
+
+from freezeframe.capture.dataclass import dataclass
 
 MARK = b"ff:"
 _DIGITS = frozenset("0123456789abcdefABCDEF")

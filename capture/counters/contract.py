@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Literal, Protocol
 
+from freezeframe.capture.dataclass import dataclass
 from freezeframe.capture.recorder.recorder_state import RecorderState
 
 Kind = Literal["counter", "gauge"]

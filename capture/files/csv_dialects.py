@@ -7,7 +7,7 @@ channels, the base of the cells, and the words of its header by which rows are s
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from freezeframe.capture.dataclass import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from freezeframe.capture.dataclass import dataclass
 from freezeframe.capture.durable import check_place
 from freezeframe.capture.errors import InputError
 from freezeframe.capture.files.as_given import named_as_given

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+
+from freezeframe.capture.dataclass import dataclass
 
 Bytes = npt.NDArray[np.uint8]
 Int32 = npt.NDArray[np.int32]

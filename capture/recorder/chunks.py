@@ -15,10 +15,11 @@ from __future__ import annotations
 import time
 from collections import deque
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 
 import numpy as np
 
+from freezeframe.capture.dataclass import dataclass
 from freezeframe.capture.errors import BusError
 from freezeframe.capture.folder.content import Gap
 from freezeframe.capture.folder.records import (

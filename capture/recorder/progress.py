@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import field
 from datetime import datetime
+
+from freezeframe.capture.dataclass import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Collection, Iterator
-from dataclasses import dataclass, field
+from dataclasses import field
+
+from freezeframe.capture.dataclass import dataclass
 
 # Each of these enters its requirements.
 from freezeframe.emulator.iwarp.conform import (
