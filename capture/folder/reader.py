@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
+from functools import lru_cache
 from pathlib import Path
 from typing import Any, NoReturn
 
@@ -295,17 +296,20 @@ def _device(entry: Any, raw: dict[str, bytes], folder: Path) -> DeviceCapture:
 
 def _card(card_hash: str, identity: Identity, raw: dict[str, bytes], folder: Path) -> FoundCard:
     """Return the card of a device: that of the capture, else the one that is known by that hash."""
-    ships = card_of_map(identity.map_hash)
-    if int(card_hash, 16) == ships.card.hash:
-        return ships
     name = card_file(int(card_hash, 16))
     if name not in raw:
+        ships = card_of_map(identity.map_hash)
+        if int(card_hash, 16) == ships.card.hash:
+            return ships
         return look_up(int(card_hash, 16), f"{folder / name}: the capture is without its card")
-    found = card_of_text(raw[name].decode(), int(card_hash, 16), str(folder / name))
+    found = _card_of_text(raw[name].decode(), int(card_hash, 16), str(folder / name))
     if found.card.map != MAP or found.card.said.card.map_hash != identity.map_hash:
         raise ValueError(f"{name} is not a card of map 1 with hash {identity.map_hash:#010x}")
     check_map_1(found.card, str(folder / name))
     return found
+
+
+_card_of_text = lru_cache(maxsize=8)(card_of_text)  # the devices of a capture are often one card
 
 
 def _gaps(said: Any) -> list[Gap]:

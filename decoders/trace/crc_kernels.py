@@ -37,15 +37,18 @@ def _crc16_tables() -> npt.NDArray[np.uint16]:
 
     A CRC is linear, so 14 independent look-ups replace a chain of 14. The share of the start value is in table 0.
     """
+    byte = np.arange(256, dtype=np.uint16) << np.uint16(8)
+    for _ in range(8):
+        byte = np.where(
+            byte & np.uint16(0x8000), byte << np.uint16(1) ^ np.uint16(0x1021), byte << np.uint16(1)
+        )
     tables = np.zeros((14, 256), dtype=np.uint16)
-    for k in range(14):
-        crc = np.arange(256, dtype=np.uint32) << 8
-        for _ in range(8 * (14 - k)):
-            crc = np.where(crc & 0x8000, crc << 1 ^ 0x1021, crc << 1) & 0xFFFF
-        tables[k] = crc
+    tables[13] = byte
     start = 0xFFFF
-    for _ in range(8 * 14):
-        start = (start << 1 ^ 0x1021 if start & 0x8000 else start << 1) & 0xFFFF
+    for k in reversed(range(13)):  # one byte more of zeros behind each
+        tables[k] = tables[k + 1] << np.uint16(8) ^ byte[tables[k + 1] >> np.uint16(8)]
+    for _ in range(14):
+        start = (start << 8 & 0xFFFF) ^ int(byte[start >> 8])
     tables[0] ^= np.uint16(start)
     return tables
 

@@ -8,6 +8,7 @@ from collections.abc import Callable
 from typing import Any
 
 _LEAST_S = 0.05  # between two reports: a reader may call for every piece
+_LOOK_S = 0.1  # between two looks whether work that waits is still wanted
 
 
 class Cancelled(Exception):
@@ -21,10 +22,15 @@ class Progress:
         self,
         report: Callable[[int, int, str], None] = lambda done, total, note: None,
         give: Callable[[Any], None] = lambda part: None,
+        call_when_shown: Callable[[Callable[[], None]], None] = lambda then: then(),
     ) -> None:
-        """``report`` gets what is done, of how much (0: not known), and what; ``give`` gets parts."""
+        """``report`` gets what is done, of how much (0: not known), and what; ``give`` gets parts.
+
+        ``call_when_shown`` calls what it gets once all that was given is shown.
+        """
         self._report = report
         self._give = give
+        self._call_when_shown = call_when_shown
         self._cancelled = threading.Event()
         self._last_s = 0.0
         self._note = ""
@@ -61,3 +67,14 @@ class Progress:
         """Hand over a part of the result that can be shown already."""
         self.check()
         self._give(part)
+
+    def wait_until_shown(self) -> None:
+        """Wait until the window shows what it was given: it and this work would take turns at the interpreter.
+
+        Raises:
+            Cancelled: it is no longer wanted; also while this waits.
+        """
+        shown = threading.Event()
+        self._call_when_shown(shown.set)
+        while not shown.wait(_LOOK_S):
+            self.check()

@@ -46,6 +46,7 @@ class Job(QObject):
         self.progress = Progress(
             lambda done, total, note: self._tell("progressed", (done, total, note)),
             lambda part: self._tell("part", part),
+            lambda then: self._tell("shown", then),
         )
         self._heard.connect(self._relay)  # from another thread: queued
         self._thread = threading.Thread(target=self._run, name=title, daemon=True)
@@ -102,6 +103,8 @@ class Job(QObject):
             self.progressed.emit(*value)
         elif what == "part":
             self.part.emit(value)
+        elif what == "shown":
+            QTimer.singleShot(0, value)  # behind the paint events that the parts have made
         elif what == "done":
             self.done.emit(value)
         else:

@@ -196,7 +196,9 @@ class FrameModel(QAbstractTableModel):
         held = None if at < 0 else self._frame.iloc[:, at]
         if held is None or not isinstance(held.dtype, pd.CategoricalDtype):
             return []
-        return [printable(str(name)) for name in held.cat.remove_unused_categories().cat.categories]
+        codes, known = held.cat.codes.to_numpy(), held.cat.categories
+        there = np.bincount(codes[codes >= 0], minlength=len(known))
+        return [printable(str(name)) for name in known[there > 0]]
 
     def is_number(self, column: int) -> bool:
         """Return whether a column holds numbers."""
