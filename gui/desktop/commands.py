@@ -12,12 +12,10 @@ from PyQt6.QtWidgets import QApplication, QFileDialog, QMenu, QWidget
 from freezeframe.capture.code import code
 from freezeframe.capture.errors import FreezeframeError
 from freezeframe.capture.time_text import format_ps
-from freezeframe.gui.desktop import view_export
 from freezeframe.gui.desktop.compare import Compare
 from freezeframe.gui.desktop.menu_table import ENTRIES, PANELS
 from freezeframe.gui.desktop.notes import Note
 from freezeframe.gui.desktop.panels.choices import (
-    ask_decoder,
     ask_place,
     ask_text,
     ask_time,
@@ -35,10 +33,13 @@ from freezeframe.gui.text import printable
 if TYPE_CHECKING:
     from freezeframe.gui.export.run import Exported  # every format there is
 
+# Loaded when they are asked for.
+ask_decoder = code("freezeframe.gui.desktop.panels.decoder_dialog:ask_decoder")
 export_stretch = code("freezeframe.gui.desktop.export_selection:export_stretch")
 
-_VIEW = {"png": view_export.write_png, "svg": view_export.write_svg, "csv": view_export.write_csv}
-_PROOF = {"png": view_export.proof_png, "svg": view_export.proof_svg}
+_EXPORT = "freezeframe.gui.desktop.view_export"
+_VIEW = {form: code(f"{_EXPORT}:write_{form}") for form in ("png", "svg", "csv")}
+_PROOF = {form: code(f"{_EXPORT}:proof_{form}") for form in ("png", "svg")}
 
 
 class Commands(QObject):

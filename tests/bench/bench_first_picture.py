@@ -2,8 +2,9 @@
 
 Each is a process of its own, by turns; its processor time is compared, so that other programs do not count, and
 what it holds at most. Kernels and bytecode are compiled before, as an installation has them, whatever the environment
-says of bytecode. The empty window has pyarrow loaded, as every reader of tables has. Garbage is collected as seldom as
-the program `freezeframe` has it.
+says of bytecode. The empty window has pyarrow loaded, as every reader of tables has. The process is spared what the
+program `freezeframe` spares it. What numba loads only because it is installed beside it for the tests, an installation
+does not have, and neither has one of the two here.
 """
 
 from __future__ import annotations
@@ -23,7 +24,8 @@ from tests.gui.desktop.captures import emulated
 _TURNS = 3
 _MOST = 1.5  # times what the empty window takes
 _SAID = """
-    import json, os, resource, time
+    import json, os, resource, sys, time
+    sys.modules.update(dict.fromkeys(("coverage", "yaml")))  # they cannot be imported: of the tests alone
     def end():
         used = resource.getrusage(resource.RUSAGE_SELF)
         print(json.dumps([time.process_time(), used.ru_maxrss / 1024]), flush=True)
@@ -41,9 +43,8 @@ _EMPTY = """
     app.exec()
 """
 _FIRST = """
-    import sys
-    from freezeframe.gui.cli.main import spare_modules
-    spare_modules()
+    from freezeframe.gui.cli.main import spare_process
+    spare_process()
     from freezeframe.gui.desktop import application
     from PyQt6.QtCore import QTimer
     from PyQt6.QtWidgets import QApplication

@@ -1,12 +1,10 @@
-"""Questions in dialogs: a text, a time, a file, which tracks, which decoder."""
+"""Questions in dialogs: a text, a time, a file."""
 
 from __future__ import annotations
 
 from html import escape
 from pathlib import Path
-from typing import Any
 
-from PyQt6 import sip
 from PyQt6.QtCore import Qt
 from PyQt6.QtGui import QFontDatabase
 from PyQt6.QtWidgets import (
@@ -20,11 +18,7 @@ from PyQt6.QtWidgets import (
 )
 
 from freezeframe.capture.errors import FreezeframeError
-from freezeframe.decoders.registry import Registry
-from freezeframe.gui.desktop.panels.decoder_dialog import DecoderDialog
-from freezeframe.gui.desktop.sources.opened import Opened
 from freezeframe.gui.desktop.widgets import button, text_box
-from freezeframe.gui.desktop.workspace import Workspace
 from freezeframe.gui.text import printable
 from freezeframe.gui.typed_time import parse_time_ps
 
@@ -88,26 +82,6 @@ def show_text(parent: QWidget, title: str, text: str) -> None:
     dialog.resize(720, 560)
     dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
     dialog.open()
-
-
-def ask_decoder(parent: QWidget, workspace: Workspace, opened: Opened) -> None:
-    """Ask for a decoder and begin to decode; the decoders are loaded and proposed in workers."""
-
-    def show(registry: Registry) -> None:
-        dialog = DecoderDialog(registry, opened.channels, opened.specs, parent)
-        proposing = workspace.propose(opened.key, lambda found, why: _proposed(dialog, found, why))
-        dialog.accepted.connect(lambda: workspace.decode(opened.key, (dialog.spec.text().strip(),)))
-        if proposing is not None:
-            dialog.finished.connect(lambda _: proposing.cancel())
-        dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        dialog.open()
-
-    workspace.jobs.start("load decoders", lambda progress: workspace.registry(), show)
-
-
-def _proposed(dialog: DecoderDialog, found: list[Any], why: str) -> None:
-    if not sip.isdeleted(dialog):
-        dialog.set_proposals(found, why)
 
 
 def _plain(text: str) -> str:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
+from PyQt6 import sip
 from PyQt6.QtCore import Qt
 from PyQt6.QtWidgets import (
     QCheckBox,
@@ -31,7 +32,9 @@ from freezeframe.gui.desktop.decoder_choice import (
     proposed_probes,
     written_spec,
 )
+from freezeframe.gui.desktop.sources.opened import Opened
 from freezeframe.gui.desktop.widgets import label_of, named, plain_label
+from freezeframe.gui.desktop.workspace import Workspace
 from freezeframe.gui.text import printable
 
 if TYPE_CHECKING:
@@ -258,3 +261,23 @@ def _row_label(text: str, doc: str) -> QLabel:
     label.setTextFormat(Qt.TextFormat.PlainText)
     label.setStatusTip(printable(doc))
     return label
+
+
+def ask_decoder(parent: QWidget, workspace: Workspace, opened: Opened) -> None:
+    """Ask for a decoder and begin to decode; the decoders are loaded and proposed in workers."""
+
+    def show(registry: Registry) -> None:
+        dialog = DecoderDialog(registry, opened.channels, opened.specs, parent)
+        proposing = workspace.propose(opened.key, lambda found, why: _proposed(dialog, found, why))
+        dialog.accepted.connect(lambda: workspace.decode(opened.key, (dialog.spec.text().strip(),)))
+        if proposing is not None:
+            dialog.finished.connect(lambda _: proposing.cancel())
+        dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        dialog.open()
+
+    workspace.jobs.start("load decoders", lambda progress: workspace.registry(), show)
+
+
+def _proposed(dialog: DecoderDialog, found: list[Any], why: str) -> None:
+    if not sip.isdeleted(dialog):
+        dialog.set_proposals(found, why)

@@ -10,7 +10,7 @@ from PyQt6.QtGui import QColor, QHelpEvent, QImage, QPainter, QPaintEvent, QResi
 from PyQt6.QtWidgets import QScrollArea, QToolTip, QWidget
 
 from freezeframe.analyzers.contract import Finding
-from freezeframe.gui.desktop.drawing_painter import bounds, paint_shapes
+from freezeframe.capture.code import code
 from freezeframe.gui.desktop.progress import Progress
 from freezeframe.gui.desktop.sources.opened import Opened
 from freezeframe.gui.desktop.widgets import fill_panel, named, plain_label
@@ -20,6 +20,10 @@ from freezeframe.gui.text import printable
 
 if TYPE_CHECKING:
     from freezeframe.gui.desktop.proofs import Proof
+
+# Loaded when the pictures are first looked at.
+bounds = code("freezeframe.gui.desktop.drawing_painter:bounds")
+paint_shapes = code("freezeframe.gui.desktop.drawing_painter:paint_shapes")
 
 _LEAST, _MOST = 0.75, 2.0  # times its size: texts of 12 pixels stay readable, and nothing is coarse
 _NONE = "Choose a finding: its pictures are shown here."

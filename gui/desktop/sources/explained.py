@@ -12,7 +12,9 @@ from freezeframe.gui.desktop.progress import Progress
 from freezeframe.gui.desktop.sources.opened import Opened, Part
 from freezeframe.gui.tracks.recording import finding_track
 
-_analysis_parts = code("freezeframe.gui.desktop.sources.analysis_tables:analysis_parts")  # behind the findings
+_analysis_parts = code(
+    "freezeframe.gui.desktop.sources.analysis_tables:analysis_parts"
+)  # behind the findings
 
 
 def go_on(opened: Opened, progress: Progress, registry: AnalysisRegistry | None = None) -> None:
