@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import math
-from dataclasses import field
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -16,7 +16,6 @@ import numpy.typing as npt
 import pandas as pd
 
 from freezeframe.analyzers.contract import Finding
-from freezeframe.capture.dataclass import dataclass
 from freezeframe.capture.errors import InputError
 from freezeframe.capture.nearest import no_such
 from freezeframe.capture.notebook import ShownInNotebooks

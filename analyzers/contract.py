@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import field, fields, is_dataclass
+from dataclasses import dataclass, field, fields, is_dataclass
 from enum import StrEnum
 from typing import Any, Protocol, TypeVar
 
-from freezeframe.capture.dataclass import dataclass
 from freezeframe.capture.notebook import ShownInNotebooks
 
 UNDETERMINED = "undetermined"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from functools import partial
 
 from freezeframe.analyzers.contract import Evidence, Row
@@ -11,7 +12,6 @@ from freezeframe.analyzers.taps.align import Edit, Op
 from freezeframe.analyzers.taps.tap_diff import PacketPair, SegmentDiff
 from freezeframe.analyzers.view import CaptureView
 from freezeframe.capture.count_text import plural
-from freezeframe.capture.dataclass import dataclass
 
 _AROUND = 2  # words shown on either side of the one in question
 

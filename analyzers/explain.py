@@ -10,7 +10,7 @@ Source: docs/formats.md: rules of the memories, and the pairs of the time line.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -56,7 +56,6 @@ from freezeframe.analyzers.witness.qualified import told as told_of
 from freezeframe.analyzers.witness.suspects import in_whole, upset_memories
 from freezeframe.analyzers.witness.told_twice import apart_finding, told_apart
 from freezeframe.capture.card.roles import EVENT_LOG, Roles
-from freezeframe.capture.dataclass import dataclass
 from freezeframe.capture.errors import InputError
 from freezeframe.capture.folder.reader import CaptureFolder, as_recording
 from freezeframe.capture.notebook import ShownInNotebooks

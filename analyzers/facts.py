@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Iterator, Sequence
-from dataclasses import field
+from dataclasses import dataclass, field
 from functools import cached_property
 
 import numpy as np
@@ -24,7 +24,6 @@ from freezeframe.analyzers.streams import Packet, Stream
 from freezeframe.analyzers.taps.tap_diff import SegmentDiff, TapDiff
 from freezeframe.analyzers.view import CaptureView
 from freezeframe.capture.card.roles import EVENT_LOG
-from freezeframe.capture.dataclass import dataclass
 from freezeframe.capture.registers.layouts import Kind
 
 SENDER_FIFO, LINK, RECEIVER_FIFO = 0, 1, 2

@@ -6,6 +6,8 @@ Where the trace lost lines, or does not reach so far, nothing is concluded.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 import pandas as pd
 
@@ -17,7 +19,6 @@ from freezeframe.analyzers.result_parts import (
     joined_notes,
 )
 from freezeframe.analyzers.view import CaptureView
-from freezeframe.capture.dataclass import dataclass
 from freezeframe.capture.registers.layouts import Kind
 from freezeframe.capture.time_text import format_ps
 from freezeframe.decoders.host.table import HostEvents, host_events

@@ -6,11 +6,10 @@ Source: Python Packaging User Guide, entry points specification.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import field
+from dataclasses import dataclass, field
 from importlib.metadata import EntryPoint, entry_points
 
 from freezeframe.analyzers.contract import Analysis
-from freezeframe.capture.dataclass import dataclass
 from freezeframe.capture.errors import InputError
 from freezeframe.capture.nearest import no_such
 

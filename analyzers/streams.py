@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
@@ -11,7 +12,6 @@ import pandas as pd
 
 from freezeframe.analyzers.contract import Row
 from freezeframe.capture.card.roles import EVENT_LOG
-from freezeframe.capture.dataclass import dataclass
 from freezeframe.capture.folder import DeviceCapture
 from freezeframe.capture.registers import layouts
 from freezeframe.capture.registers.layouts import Kind, PacketFlag

@@ -8,10 +8,11 @@ Source: docs/formats.md section 6; `freezeframe.capture.timebase` for how a doma
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 import numpy.typing as npt
 
-from freezeframe.capture.dataclass import dataclass
 from freezeframe.capture.timebase import (
     DRIFT_PPB_PER_S,
     UNKNOWN_PS,

@@ -7,10 +7,9 @@ wall clock has seen, between the arming and the look that found it frozen (`free
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
-
-from freezeframe.capture.dataclass import dataclass
 
 _SECOND_NS = 10**9
 _MS_NS = 10**6  # moments have milliseconds, or whole seconds

@@ -12,12 +12,11 @@ line instead of a single offset.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
-
-from freezeframe.capture.dataclass import dataclass
 
 MOST_DRIFT_PPM = 500
 """Two clocks that are believed: crystals differ by 200 ppm at most, a disciplined host clock is slewed by 500."""

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from xml.etree import ElementTree
-
-from freezeframe.capture.dataclass import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,14 +12,13 @@ import json
 import os
 import secrets
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, field
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any, TypeVar, get_args, get_type_hints
 
 from freezeframe.capture.crystal import Crystal
 from freezeframe.capture.custody.ledger import KEPT, Ledger, state_home
 from freezeframe.capture.custody.recordings import recordings_in
-from freezeframe.capture.dataclass import dataclass
 from freezeframe.capture.errors import CaptureFormatError, CaptureVersionError, InputError
 from freezeframe.capture.folder import CaptureFolder, DeviceCapture
 from freezeframe.capture.folder.history import Act

@@ -22,14 +22,13 @@ Source: docs/formats.md, section 6.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from fractions import Fraction
 
 import numpy as np
 import numpy.typing as npt
 
 from freezeframe.capture.clock_relation import Relation
-from freezeframe.capture.dataclass import dataclass
 from freezeframe.capture.errors import CaptureFormatError
 from freezeframe.capture.folder import CaptureFolder, DeviceCapture
 from freezeframe.capture.registers.layouts import DOMAIN_NAMES, Domain

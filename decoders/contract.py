@@ -10,9 +10,9 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
 from typing import Any, NamedTuple, TypeVar
 
-from freezeframe.capture.dataclass import dataclass
 from freezeframe.capture.errors import InputError
 
 EDGES = "edges"  # input: freezeframe.capture.files.edges.Edges, bit i = channel i as declared

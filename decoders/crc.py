@@ -10,13 +10,12 @@ after R. Williams, "A painless guide to CRC error detection algorithms" (1993), 
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from functools import cache
 
 import numpy as np
 import numpy.typing as npt
 from numba import njit
-
-from freezeframe.capture.dataclass import dataclass
 
 Bytes = npt.NDArray[np.uint8]
 Registers = npt.NDArray[np.uint64]

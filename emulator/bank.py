@@ -7,11 +7,11 @@ from __future__ import annotations
 
 import zlib
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
 
-from freezeframe.capture.dataclass import dataclass
 from freezeframe.emulator.clocks import Clocks
 from freezeframe.emulator.credit import Flow
 

@@ -8,13 +8,12 @@ Source: docs/card-map.md, sections 5 and 6; docs/formats.md section 2.
 from __future__ import annotations
 
 from collections import deque
-from dataclasses import field
+from dataclasses import dataclass, field
 
 import numpy as np
 
 from freezeframe.capture.card.elaborated import ElaboratedTap
 from freezeframe.capture.card.recording import RecordedTap
-from freezeframe.capture.dataclass import dataclass
 from freezeframe.decoders.tap.event_log import LogKind
 from freezeframe.decoders.tap.kinds import TapKind
 

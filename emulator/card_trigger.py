@@ -7,11 +7,10 @@ no word is taken. Source: docs/trigger.md.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import field
+from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from freezeframe.capture.card.trigger_steps import Mode, StepTrigger
-from freezeframe.capture.dataclass import dataclass
 
 LATENCY_CYCLES = 4
 """Bus cycles from a word's record to the cycle in which the steps take it, as most words need."""

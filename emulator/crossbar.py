@@ -12,13 +12,13 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from functools import partial
 from typing import Protocol
 
 import numpy as np
 import simpy
 
-from freezeframe.capture.dataclass import dataclass
 from freezeframe.capture.errors import InputError
 from freezeframe.capture.registers.layouts import HEADER_FLOW_LSB, HEADER_FLOW_MASK
 from freezeframe.decoders.trace.encode import credit_crc_ok, credit_parity_ok

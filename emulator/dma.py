@@ -5,11 +5,11 @@ from __future__ import annotations
 import random
 from collections import deque
 from collections.abc import Generator
+from dataclasses import dataclass
 from typing import Any
 
 import simpy
 
-from freezeframe.capture.dataclass import dataclass
 from freezeframe.capture.registers.layouts import (
     DescCode,
     EventSource,

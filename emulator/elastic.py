@@ -10,11 +10,11 @@ Source: docs/formats.md section 3.1, rules 2 and 3; FORTH paper, sections 2.1 an
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from freezeframe.capture.dataclass import dataclass
 from freezeframe.capture.errors import InputError
 from freezeframe.emulator.elastic_kernels import (
     COLUMN,

@@ -11,13 +11,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from copy import copy
+from dataclasses import dataclass
 from heapq import heappop, heappush
 from itertools import pairwise
 
 import numpy as np
 import numpy.typing as npt
 
-from freezeframe.capture.dataclass import dataclass
 from freezeframe.capture.registers.layouts import LOSS_LOST_MASK, Kind
 from freezeframe.emulator.memory import TIME, Memory
 from freezeframe.emulator.recorder import ALL_KINDS, mark_data

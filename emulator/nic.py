@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import random
+from dataclasses import dataclass
 from typing import Protocol
 
-from freezeframe.capture.dataclass import dataclass
 from freezeframe.capture.registers.layouts import (
     LinkCode,
     MachineState,

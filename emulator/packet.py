@@ -10,10 +10,10 @@ from __future__ import annotations
 import binascii
 import zlib
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
-from freezeframe.capture.dataclass import dataclass
 from freezeframe.capture.registers.layouts import (
     HEADER_CRC_LSB,
     HEADER_FLAGS_LSB,

@@ -7,11 +7,11 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import NamedTuple, Protocol
 
 import simpy
 
-from freezeframe.capture.dataclass import dataclass
 from freezeframe.capture.registers.layouts import (
     Cause,
     DescCode,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from dataclasses import field, fields
+from dataclasses import dataclass, field, fields
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -12,7 +12,6 @@ from typing import Any
 from freezeframe.capture.card.reading import read_card
 from freezeframe.capture.card.shipped import card_place
 from freezeframe.capture.card.tables import Header
-from freezeframe.capture.dataclass import dataclass
 from freezeframe.capture.errors import InputError
 from freezeframe.capture.registers.map_forms import (
     EXAMPLE,

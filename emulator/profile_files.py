@@ -6,12 +6,12 @@ other is a card down to its cycles (`freezeframe.emulator.profile`).
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from freezeframe.capture.card.extending import Layers, layers_of
 from freezeframe.capture.card.shipped import card_place, shipped_cards
-from freezeframe.capture.dataclass import dataclass
 from freezeframe.capture.errors import InputError
 
 _FOLDER = Path(__file__).parent / "profiles"

@@ -11,10 +11,10 @@ from __future__ import annotations
 
 from collections import deque
 from copy import copy
+from dataclasses import dataclass
 
 import numpy as np
 
-from freezeframe.capture.dataclass import dataclass
 from freezeframe.capture.registers.layouts import (
     MARK_CAUSES_LSB,
     MARK_SINCE_CYCLES_LSB,

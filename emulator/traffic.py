@@ -9,11 +9,10 @@ from __future__ import annotations
 
 import random
 from collections.abc import Iterator, Sequence
-from dataclasses import field
+from dataclasses import dataclass, field
 
 import numpy as np
 
-from freezeframe.capture.dataclass import dataclass
 from freezeframe.capture.errors import InputError
 from freezeframe.capture.registers.layouts import PacketFlag, PacketType
 from freezeframe.capture.time_text import parse_time

@@ -10,12 +10,11 @@ Source: register file ``trigger`` of firmware-hooks/registers/freezeframe.rdl; d
 
 from __future__ import annotations
 
-from dataclasses import field
+from dataclasses import dataclass, field
 
 import numpy as np
 import numpy.typing as npt
 
-from freezeframe.capture.dataclass import dataclass
 from freezeframe.emulator.memory import Kinds, Words
 
 

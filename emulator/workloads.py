@@ -21,13 +21,12 @@ from __future__ import annotations
 import random
 import re
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 
 import numpy as np
 
-from freezeframe.capture.dataclass import dataclass
 from freezeframe.capture.errors import InputError
 from freezeframe.capture.registers.layouts import PacketFlag, PacketType
 from freezeframe.emulator.profile import Profile

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
-from freezeframe.capture.dataclass import dataclass
 from freezeframe.capture.errors import InputError
 
 

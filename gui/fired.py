@@ -6,12 +6,11 @@ later (docs/trigger.md). So of such a tap more than one word can be meant, which
 
 from __future__ import annotations
 
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from typing import Any
 
 import numpy as np
 
-from freezeframe.capture.dataclass import dataclass
 from freezeframe.capture.files.edges import PS_PER_S
 from freezeframe.capture.folder import CaptureFolder, DeviceCapture
 from freezeframe.capture.recorder.trigger import recorded_trigger

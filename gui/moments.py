@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from freezeframe.capture.dataclass import dataclass
 from freezeframe.capture.folder import CaptureFolder
 from freezeframe.capture.registers.layouts import Domain
 from freezeframe.capture.time_text import format_lasted

@@ -14,11 +14,9 @@ Design" (2008); WCAG 2.2, success criteria 1.4.3 and 1.4.11.
 
 from __future__ import annotations
 
-from dataclasses import field, replace
+from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 from typing import Literal
-
-from freezeframe.capture.dataclass import dataclass
 
 ThemeName = Literal["dark", "light"]
 Colour = int  # 0xRRGGBB

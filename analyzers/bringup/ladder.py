@@ -8,7 +8,7 @@ reached by its registers, so the second has no rung of its own, and the third ha
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import field, replace
+from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -18,7 +18,6 @@ from freezeframe.analyzers.bringup.evidence import Evidence
 from freezeframe.analyzers.bringup.failure import Failure, NotPossible
 from freezeframe.analyzers.bringup.interface import interface
 from freezeframe.analyzers.bringup.switch import Switch, through
-from freezeframe.capture.dataclass import dataclass
 from freezeframe.capture.errors import ForeignRecordingError, TargetError
 from freezeframe.capture.registers.access import Device
 

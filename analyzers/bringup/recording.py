@@ -5,12 +5,12 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
 from functools import partial
 
 from freezeframe.analyzers.bringup.evidence import Evidence
 from freezeframe.analyzers.bringup.failure import Failure, NotPossible
 from freezeframe.analyzers.explain import Explanation, explain
-from freezeframe.capture.dataclass import dataclass
 from freezeframe.capture.errors import TargetError
 from freezeframe.capture.folder import DeviceCapture
 from freezeframe.capture.recorder.control import wait_for

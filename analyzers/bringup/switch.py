@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
 from typing import NamedTuple
 
 from freezeframe.analyzers.bringup.card import both_ways
@@ -21,7 +22,6 @@ from freezeframe.analyzers.bringup.failure import Failure
 from freezeframe.analyzers.bringup.recording import let_pass, under_traffic
 from freezeframe.capture.console.switch import PortCounts, SwitchMonitor, SwitchReport
 from freezeframe.capture.count_text import plural
-from freezeframe.capture.dataclass import dataclass
 from freezeframe.capture.recorder.control import freeze, wait_for
 from freezeframe.capture.recorder.provoke import write_fields
 from freezeframe.capture.registers.access import Device

@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 from functools import cached_property
 
 from freezeframe.analyzers.bringup.crystals import pause
@@ -15,7 +16,6 @@ from freezeframe.analyzers.card.names import LAW_BROKEN, RECORDER_SUSPECT
 from freezeframe.analyzers.explain import Explanation, explain
 from freezeframe.analyzers.facts import Facts
 from freezeframe.analyzers.view import CaptureView
-from freezeframe.capture.dataclass import dataclass
 from freezeframe.capture.folder import CaptureFolder
 from freezeframe.capture.recorder.provoke import inject, set_rx_dma, write_fields
 from freezeframe.capture.recorder.state import read_state

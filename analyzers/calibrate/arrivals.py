@@ -9,12 +9,12 @@ from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 
 from freezeframe.analyzers.calibrate.refusals import CannotSay
 from freezeframe.analyzers.calibrate.sent import Sent
 from freezeframe.analyzers.view import CaptureView
 from freezeframe.capture.card.roles import EVENT_LOG
-from freezeframe.capture.dataclass import dataclass
 
 _AT_ONCE = 2  # bus cycles between a descriptor and the next one that was waiting
 

@@ -7,6 +7,7 @@ Source: docs/formats.md section 4 for the events; docs/what-if.md says what is n
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
@@ -33,7 +34,6 @@ from freezeframe.analyzers.calibrate.sent import Sent, sent_by
 from freezeframe.analyzers.credits.ledger import account_of
 from freezeframe.analyzers.streams import EventLog
 from freezeframe.analyzers.view import CaptureView
-from freezeframe.capture.dataclass import dataclass
 from freezeframe.capture.registers.layouts import STATE_VALUE_NEW_MASK, Kind, MachineState
 
 Int64 = npt.NDArray[np.int64]

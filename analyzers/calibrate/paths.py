@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -12,7 +13,6 @@ from freezeframe.analyzers.calibrate.samples import Value, exact, low_half_of, m
 from freezeframe.analyzers.calibrate.sent import Sent
 from freezeframe.analyzers.streams import Stream
 from freezeframe.analyzers.view import CaptureView
-from freezeframe.capture.dataclass import dataclass
 
 _LEAST = 2  # packets that both ends of a stretch must hold
 _LARGE = 1 << 16  # words: a burst that was never seen to end

@@ -6,10 +6,9 @@ Source: docs/formats.md section 4, DESC and STATE.
 from __future__ import annotations
 
 from collections import deque
-from dataclasses import field
+from dataclasses import dataclass, field
 
 from freezeframe.analyzers.streams import EventLog
-from freezeframe.capture.dataclass import dataclass
 from freezeframe.capture.registers.layouts import (
     DESC_VALUE_FLAGS_LSB,
     DESC_VALUE_FLAGS_MASK,

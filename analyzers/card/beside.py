@@ -8,6 +8,7 @@ clocks stand to each other; of one way alone no time is compared, and the packet
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 
 from freezeframe.analyzers.card.laws import LawVerdict, check_laws
 from freezeframe.analyzers.card.places import Places
@@ -17,7 +18,6 @@ from freezeframe.capture.card.elaborated import ElaboratedStretch
 from freezeframe.capture.card.recording import CardRecording
 from freezeframe.capture.card.tables import Stretch
 from freezeframe.capture.clock_relation import Bound, Relation, relate
-from freezeframe.capture.dataclass import dataclass
 from freezeframe.capture.timebase import TimeBase
 from freezeframe.decoders.tap.checked import CheckedStream
 

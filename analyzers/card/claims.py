@@ -8,10 +8,10 @@ finding carries a confidence that says so.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 from freezeframe.analyzers.card.names import BYTES_ROTATED
 from freezeframe.analyzers.contract import UNDETERMINED, Evidence, Finding, Says, Witness
-from freezeframe.capture.dataclass import dataclass
 from freezeframe.decoders.tap.checked import Wrong
 
 NOT_COUNTED = "Confidence: not counted yet."

@@ -6,7 +6,7 @@ Each answer accounts for all bytes of both packets; more than one means that the
 from __future__ import annotations
 
 import math
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 import numpy.typing as npt
@@ -19,7 +19,6 @@ from freezeframe.analyzers.card.names import (
     PACKET_CUT,
     PACKETS_JOINED,
 )
-from freezeframe.capture.dataclass import dataclass
 
 Bytes = npt.NDArray[np.uint8]
 

@@ -7,6 +7,7 @@ said.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from freezeframe.analyzers.card.arrivals import (
@@ -34,7 +35,6 @@ from freezeframe.analyzers.card.view import CardView
 from freezeframe.analyzers.contract import Finding, Says, Witness
 from freezeframe.capture.card.recording import CardRecording
 from freezeframe.capture.card.sequences import goes_on
-from freezeframe.capture.dataclass import dataclass
 from freezeframe.capture.notebook import ShownInNotebooks
 from freezeframe.capture.timebase import TimeBase
 from freezeframe.decoders.tap.checked import CheckedStream

@@ -7,7 +7,7 @@ its tap's clock (docs/trigger.md).
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from typing import Any
 
 import numpy as np
@@ -22,7 +22,6 @@ from freezeframe.capture.card.trigger_steps import (
     TapTerm,
     when_text,
 )
-from freezeframe.capture.dataclass import dataclass
 from freezeframe.capture.time_text import format_ps
 from freezeframe.decoders.tap.checked import CheckedStream
 from freezeframe.decoders.tap.event_log import LogKind

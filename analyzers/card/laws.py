@@ -6,13 +6,14 @@ have passed between their closings breaks no law.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 
 from freezeframe.capture.card.elaborated import ElaboratedLaw
 from freezeframe.capture.card.recording import CardRecording, Feature, RecordedTap
 from freezeframe.capture.card.sequences import PEER
 from freezeframe.capture.card.time_base import card_time_base
-from freezeframe.capture.dataclass import dataclass
 from freezeframe.decoders.tap.kinds import TapKind
 
 _LATE_CYCLES = (

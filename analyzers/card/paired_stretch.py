@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from functools import cached_property
 from zlib import crc32
 
@@ -10,7 +11,6 @@ import numpy as np
 from freezeframe.analyzers.card.pairing import Key, Pairing, pair_packets, single_pairs
 from freezeframe.analyzers.card.places import Places
 from freezeframe.capture.card.elaborated import ElaboratedStretch
-from freezeframe.capture.dataclass import dataclass
 from freezeframe.decoders.tap.checked import FCS_B, CheckedStream
 
 _COLUMN_OF = {

@@ -9,11 +9,9 @@ from __future__ import annotations
 from bisect import bisect_left
 from collections import Counter
 from collections.abc import Hashable, Sequence, Set
-from dataclasses import field
+from dataclasses import dataclass, field
 from difflib import SequenceMatcher
 from itertools import pairwise
-
-from freezeframe.capture.dataclass import dataclass
 
 MOST_IN_REGION = 400  # packets between two anchors that are compared with each other
 

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 import numpy.typing as npt
 
 from freezeframe.analyzers.contract import Row
 from freezeframe.capture.card.elaborated import ElaboratedTap
 from freezeframe.capture.card.recording import CardRecording
-from freezeframe.capture.dataclass import dataclass
 from freezeframe.capture.timebase import TimeBase
 from freezeframe.decoders.tap.checked import CheckedStream
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -24,7 +25,6 @@ from freezeframe.analyzers.run_diff.statistics import (
     compare_rates,
     compare_samples,
 )
-from freezeframe.capture.dataclass import dataclass
 from freezeframe.capture.errors import InputError
 from freezeframe.capture.folder.card_content import CardCapture
 from freezeframe.capture.registers.register_map import elements, label

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 from freezeframe.analyzers.card.claims import Claim
@@ -19,7 +19,6 @@ from freezeframe.analyzers.card.names import (
 from freezeframe.analyzers.card.paired_stretch import PairedStretch
 from freezeframe.analyzers.card.pairing import Key, Region
 from freezeframe.analyzers.contract import Says, Witness
-from freezeframe.capture.dataclass import dataclass
 from freezeframe.decoders.tap.checked import BAD, GOOD, PREAMBLE_B
 from freezeframe.decoders.tap.kinds import Packet
 

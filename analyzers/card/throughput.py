@@ -7,6 +7,7 @@ beginning of the first packet in the memory to that of the last: of packets that
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
@@ -15,7 +16,6 @@ import pandas as pd
 from freezeframe.analyzers.analysis import AnalysisResult, Figure, Series
 from freezeframe.analyzers.card.view import CardView
 from freezeframe.analyzers.time_alignment import alignment_notes
-from freezeframe.capture.dataclass import dataclass
 from freezeframe.capture.time_text import format_ps
 from freezeframe.capture.timebase import PS_PER_S
 from freezeframe.decoders.tap.checked import CheckedStream

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import field
+from dataclasses import dataclass, field
 from typing import NamedTuple
 
 import numpy as np
@@ -24,7 +24,6 @@ from freezeframe.analyzers.contract import Row, Says, Witness
 from freezeframe.analyzers.result_parts import distribution_figures
 from freezeframe.capture.card.sequences import PEER
 from freezeframe.capture.card.tables import Transactions
-from freezeframe.capture.dataclass import dataclass
 from freezeframe.capture.time_text import format_ps
 from freezeframe.decoders.tap.checked import CheckedStream
 from freezeframe.decoders.tap.event_log import EventLog, decode_log

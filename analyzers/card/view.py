@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
@@ -28,7 +28,6 @@ from freezeframe.analyzers.view import CaptureView
 from freezeframe.capture.card.elaborated import ElaboratedTap
 from freezeframe.capture.card.recording import CardRecording
 from freezeframe.capture.card.time_base import card_time_base
-from freezeframe.capture.dataclass import dataclass
 from freezeframe.capture.folder import CaptureFolder
 from freezeframe.capture.folder.card_folder import CardFolder
 from freezeframe.decoders.tap.checked import CheckedStream, check_packets

@@ -6,6 +6,7 @@ The laws stand in the card file; `capture.counters.law_table` reads them, for th
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from typing import Any, Literal
 
 import pandas as pd
@@ -17,7 +18,6 @@ from freezeframe.analyzers.facts import Facts
 from freezeframe.analyzers.view import CaptureView
 from freezeframe.capture.card.roles import EVENT_LOG
 from freezeframe.capture.counters.law_table import CardLaw, laws_of, split_terms
-from freezeframe.capture.dataclass import dataclass
 
 State = Literal["holds", "broken", "not checkable"]
 

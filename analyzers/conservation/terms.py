@@ -6,6 +6,7 @@ A term that the capture does not hold is None with the reason; it is never taken
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
@@ -13,7 +14,6 @@ import numpy as np
 from freezeframe.analyzers.facts import Facts, covers, flight_ps
 from freezeframe.analyzers.streams import Stream, numbered
 from freezeframe.analyzers.view import CaptureView, has_come_up_again
-from freezeframe.capture.dataclass import dataclass
 from freezeframe.capture.folder import DeviceCapture
 from freezeframe.capture.registers.layouts import Kind
 from freezeframe.capture.timebase import PS_PER_S

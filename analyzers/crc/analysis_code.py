@@ -6,6 +6,7 @@ Where a tap further up has the packet unharmed, what really happened to it is kn
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from itertools import islice
 from typing import Any
 
@@ -18,7 +19,6 @@ from freezeframe.analyzers.crc.forensics import Explanation, Forensics, Place, e
 from freezeframe.analyzers.streams import Packet, Stream
 from freezeframe.analyzers.taps.tap_diff import PacketPair, TapDiff
 from freezeframe.analyzers.view import CaptureView
-from freezeframe.capture.dataclass import dataclass
 from freezeframe.capture.registers.layouts import HEADER
 from freezeframe.decoders.crc import CRC16_IBM_3740, CRC32_ISO_HDLC
 

@@ -9,11 +9,11 @@ it says little. A lost word fits at every place, whatever happened.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from freezeframe.analyzers.crc.hypotheses import hypotheses
 from freezeframe.analyzers.crc.message import Explanation, Message, Place
-from freezeframe.capture.dataclass import dataclass
 from freezeframe.decoders.crc import Crc
 
 __all__ = ["Explanation", "Forensics", "Place", "examine", "examine_frame"]

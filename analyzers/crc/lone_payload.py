@@ -10,12 +10,12 @@ any CRC, and how much it is worth: `forensics`.
 from __future__ import annotations
 
 import zlib
+from dataclasses import dataclass
 from functools import cache
 
 import numpy as np
 import numpy.typing as npt
 
-from freezeframe.capture.dataclass import dataclass
 from freezeframe.decoders.crc import CRC32_ISO_HDLC, bit_effects
 
 Uint64 = npt.NDArray[np.uint64]

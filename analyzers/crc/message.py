@@ -6,12 +6,12 @@ Source: `forensics` says what an explanation is worth.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from freezeframe.analyzers.contract import plain_fields
-from freezeframe.capture.dataclass import dataclass
 from freezeframe.decoders.crc import Crc, bit_effects, prefixes
 
 SHOWN = 16

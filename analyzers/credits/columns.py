@@ -7,13 +7,13 @@ wrap, so a stretch needs of its neighbour only the last credit before it; everyt
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
 
 from freezeframe.analyzers.credits import kernels as k
 from freezeframe.analyzers.credits.kernels import scan
-from freezeframe.capture.dataclass import dataclass
 
 Int64 = npt.NDArray[np.int64]
 Bytes = npt.NDArray[np.uint8]

@@ -9,10 +9,11 @@ Source: FORTH 3.5 (debug by payload); docs/analyzers.md gives the format; the cr
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 
 from freezeframe.analyzers.streams import Stream
-from freezeframe.capture.dataclass import dataclass
 from freezeframe.capture.registers.layouts import (
     CREDIT_FLAGS_LSB,
     CREDIT_FLAGS_MASK,

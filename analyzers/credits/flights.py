@@ -7,13 +7,13 @@ sender's log covers the time in which it must have arrived, and does not hold it
 from __future__ import annotations
 
 from bisect import bisect_right
+from dataclasses import dataclass
 
 import numpy as np
 
 from freezeframe.analyzers.credits.ledger import FlowAccount
 from freezeframe.analyzers.streams import EventLog
 from freezeframe.analyzers.view import CaptureView
-from freezeframe.capture.dataclass import dataclass
 
 _SLACK_BUS, _SLACK_LINK = 16, 520
 """A credit may wait after the longest packet, 515 words, where those that were measured did not."""

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections import Counter
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -24,7 +25,6 @@ from freezeframe.analyzers.credits.ledger import (
 from freezeframe.analyzers.streams import EventLog, Stream
 from freezeframe.analyzers.view import CaptureView
 from freezeframe.capture.card.roles import EVENT_LOG
-from freezeframe.capture.dataclass import dataclass
 
 _COUNTER = 1 << 32
 _SEQ_MASK = 0xFFFF

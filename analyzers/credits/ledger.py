@@ -19,14 +19,13 @@ from __future__ import annotations
 import itertools
 from bisect import bisect_left
 from collections.abc import Sequence
-from dataclasses import field
+from dataclasses import dataclass, field
 
 import numpy as np
 import numpy.typing as npt
 
 from freezeframe.analyzers.streams import EventLog, Packet, Stream
 from freezeframe.analyzers.view import CaptureView
-from freezeframe.capture.dataclass import dataclass
 from freezeframe.capture.registers.layouts import (
     CREDIT_FREED_LSB,
     CREDIT_FREED_MASK,

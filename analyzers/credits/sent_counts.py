@@ -13,14 +13,13 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from freezeframe.analyzers.credits.ledger import FlowAccount, departures
 from freezeframe.analyzers.streams import EventLog
 from freezeframe.analyzers.view import CaptureView
-from freezeframe.capture.dataclass import dataclass
 from freezeframe.capture.registers.layouts import (
     DESC_VALUE_LENGTH_LSB,
     DESC_VALUE_LENGTH_MASK,

@@ -13,9 +13,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from dataclasses import dataclass
 
 from freezeframe.analyzers.view import CaptureView
-from freezeframe.capture.dataclass import dataclass
 
 _WRAP = 1 << 32
 _BINS = 16

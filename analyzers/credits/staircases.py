@@ -10,6 +10,7 @@ Source: docs/formats.md sections 3 and 4.
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
@@ -21,7 +22,6 @@ from freezeframe.analyzers.credits.sent_counts import CROSSING_BUS, CROSSING_LIN
 from freezeframe.analyzers.streams import Stream
 from freezeframe.analyzers.view import CaptureView
 from freezeframe.capture.card.roles import EVENT_LOG
-from freezeframe.capture.dataclass import dataclass
 
 Int64 = npt.NDArray[np.int64]
 

@@ -22,6 +22,7 @@ Source: docs/formats.md section 3, "Bonding"; section 4, LINK underflow and over
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -38,7 +39,6 @@ from freezeframe.analyzers.streams import EventLog
 from freezeframe.analyzers.taps.align import Edit, Op, align
 from freezeframe.analyzers.taps.tap_diff import PacketPair, SegmentDiff
 from freezeframe.capture.card.roles import EVENT_LOG
-from freezeframe.capture.dataclass import dataclass
 from freezeframe.capture.registers.layouts import Kind
 
 _EVENT_CYCLES = 4

@@ -18,6 +18,7 @@ Source: FORTH paper, section 4.3 (estimate of the free space); docs/formats.md s
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
@@ -30,7 +31,6 @@ from freezeframe.analyzers.evidence import amount, cause_evidence
 from freezeframe.analyzers.facts import Facts
 from freezeframe.analyzers.streams import EventLog
 from freezeframe.capture.card.roles import EVENT_LOG
-from freezeframe.capture.dataclass import dataclass
 
 CREDIT_CORRUPTED = "credit-corrupted"
 

@@ -12,6 +12,7 @@ Source: docs/analyzers-check.md, "incoming FIFO, words" and "outgoing FIFO, word
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 
 from freezeframe.analyzers.contract import Evidence, Finding, Ground, Row
 from freezeframe.analyzers.crc.lone_payload import find_repeats
@@ -32,7 +33,6 @@ from freezeframe.analyzers.taps.align import Edit, Op
 from freezeframe.analyzers.taps.tap_diff import PacketPair, SegmentDiff
 from freezeframe.analyzers.view import fits_power_up
 from freezeframe.capture.card.roles import Way
-from freezeframe.capture.dataclass import dataclass
 
 
 @dataclass(frozen=True, eq=False)

@@ -9,12 +9,11 @@ Source: docs/formats.md section 3, "Bonding".
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any, Literal
 
 import numpy as np
 import numpy.typing as npt
-
-from freezeframe.capture.dataclass import dataclass
 
 Uint64 = npt.NDArray[np.uint64]
 Shares = npt.NDArray[np.unsignedinteger[Any]]

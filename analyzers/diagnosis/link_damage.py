@@ -16,6 +16,7 @@ Findings on words that the link changed, from both taps or from the receiver's r
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from functools import cached_property, partial
 
 import numpy as np
@@ -46,7 +47,6 @@ from freezeframe.analyzers.facts import LINK, Facts, LinkWords, Unplaced
 from freezeframe.analyzers.streams import HEADS, Packet, Stream
 from freezeframe.analyzers.taps.align import Edit, Op
 from freezeframe.analyzers.taps.tap_diff import PacketPair, SegmentDiff
-from freezeframe.capture.dataclass import dataclass
 from freezeframe.capture.registers.layouts import Kind
 from freezeframe.decoders.trace.encode import header_crc
 

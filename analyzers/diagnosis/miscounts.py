@@ -18,6 +18,7 @@ counters (wrap-unhandled), and the books of both ends agree with the taps (heade
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from itertools import product
 
 from freezeframe.analyzers.contract import Evidence, Finding, Ground, Row
@@ -35,7 +36,6 @@ from freezeframe.analyzers.evidence import amount, cause_evidence
 from freezeframe.analyzers.facts import Facts
 from freezeframe.analyzers.streams import HEADS
 from freezeframe.analyzers.view import fits_power_up
-from freezeframe.capture.dataclass import dataclass
 
 HEADER_MISCOUNTED = "header-miscounted"
 _COUNTER = 1 << 32  # words_sent and words_received have 32 bits

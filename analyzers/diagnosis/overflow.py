@@ -22,6 +22,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -36,7 +37,6 @@ from freezeframe.analyzers.credits.ledger import FlowAccount, described_packets
 from freezeframe.analyzers.diagnosis.fill import outstanding_in_whole
 from freezeframe.analyzers.evidence import amount, cause_evidence
 from freezeframe.analyzers.facts import Facts, covers
-from freezeframe.capture.dataclass import dataclass
 from freezeframe.capture.registers.layouts import Kind
 
 _MOST_PACKET_WORDS = 515  # 512 payload words, two HEAD words, TAIL

@@ -15,6 +15,7 @@ credited. What distinguishes it from a host that stopped receiving (healthy): th
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
@@ -27,7 +28,6 @@ from freezeframe.analyzers.diagnosis.withheld import left_ps
 from freezeframe.analyzers.evidence import amount, cause_evidence
 from freezeframe.analyzers.facts import Facts, covers, doubt_ps, flight_ps
 from freezeframe.analyzers.streams import EventLog
-from freezeframe.capture.dataclass import dataclass
 from freezeframe.capture.registers.layouts import MachineState
 from freezeframe.capture.time_text import format_ps
 

@@ -11,7 +11,7 @@ itself: that is no slow host.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -19,7 +19,6 @@ from freezeframe.analyzers.contract import Row
 from freezeframe.analyzers.credits.ledger import account_of
 from freezeframe.analyzers.facts import Facts
 from freezeframe.analyzers.streams import Packet, Stream
-from freezeframe.capture.dataclass import dataclass
 from freezeframe.capture.registers.layouts import (
     MACHINE_STATE_NAMES,
     Machine,

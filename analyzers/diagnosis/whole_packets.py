@@ -8,6 +8,7 @@ before does not hold the packet any more; the first tap that has it so is where 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -17,7 +18,6 @@ from freezeframe.analyzers.evidence import cause_evidence
 from freezeframe.analyzers.facts import LINK, Facts, doubt_ps, flight_ps
 from freezeframe.analyzers.streams import Packet, Stream, numbered
 from freezeframe.analyzers.taps.tap_diff import SegmentDiff
-from freezeframe.capture.dataclass import dataclass
 
 DUPLICATED = "packet-duplicated"
 _SEQUENCE = 1 << 16

@@ -17,13 +17,12 @@ Source: docs/formats.md section 4; FORTH paper, section 4.1.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import field
+from dataclasses import dataclass, field
 from typing import Generic, NamedTuple, TypeVar
 
 import numpy as np
 
 from freezeframe.capture.card.roles import EVENT_LOG
-from freezeframe.capture.dataclass import dataclass
 from freezeframe.capture.registers.layouts import Kind
 from freezeframe.decoders.trace.decode import Trace
 

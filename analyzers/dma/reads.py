@@ -9,9 +9,9 @@ Source: docs/formats.md section 4; PCI-X Addendum 1.0b for Split Transactions.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 from freezeframe.analyzers.dma.interrupts import Anchored, LogRow
-from freezeframe.capture.dataclass import dataclass
 from freezeframe.capture.registers.layouts import (
     DESC_VALUE_FLAGS_LSB,
     DESC_VALUE_FLAGS_MASK,

@@ -8,7 +8,7 @@ Source: docs/formats.md section 4; FORTH paper, sections 2.2 and 4.2.
 
 from __future__ import annotations
 
-from dataclasses import field
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -26,7 +26,6 @@ from freezeframe.analyzers.latency.messages import (
 )
 from freezeframe.analyzers.view import CaptureView
 from freezeframe.capture.card.roles import EVENT_LOG
-from freezeframe.capture.dataclass import dataclass
 from freezeframe.capture.registers.layouts import (
     DESC_VALUE_FLAGS_LSB,
     Kind,

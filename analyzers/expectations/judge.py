@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -10,7 +11,6 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from freezeframe.analyzers.expectations.rules import Count, Rule
-from freezeframe.capture.dataclass import dataclass
 from freezeframe.capture.errors import InputError
 from freezeframe.capture.time_text import format_ps
 from freezeframe.decoders.query.parse import ExpressionError

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import re
 import tomllib
-from dataclasses import field, fields
+from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import Any
 
-from freezeframe.capture.dataclass import dataclass
 from freezeframe.capture.errors import InputError
 from freezeframe.capture.time_text import parse_time
 from freezeframe.decoders.query.parse import ExpressionError, parse

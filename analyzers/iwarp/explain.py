@@ -9,13 +9,12 @@ Source: RFC 5040, 5041, 5044; the rules are those of `freezeframe.decoders.iwarp
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence, Set
-from dataclasses import field
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
 
-from freezeframe.capture.dataclass import dataclass
 from freezeframe.capture.notebook import ShownInNotebooks
 from freezeframe.capture.packets.source import packet_blocks
 from freezeframe.decoders.iwarp.iwarp import IWARP

@@ -5,6 +5,7 @@ Source: FORTH paper, section 2.6, for the phases; docs/analyzers.md says what it
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -23,7 +24,6 @@ from freezeframe.analyzers.latency.messages import Messages, sightings_of
 from freezeframe.analyzers.latency.phases import Phase, PhaseTable, phase_table
 from freezeframe.analyzers.time_alignment import alignment_notes, span_uncertainty_ps
 from freezeframe.analyzers.view import CaptureView
-from freezeframe.capture.dataclass import dataclass
 from freezeframe.capture.time_text import format_ps
 from freezeframe.capture.timebase import TimeBase
 

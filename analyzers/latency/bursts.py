@@ -8,6 +8,8 @@ Source: FORTH paper, section 2.6 and figure 4 (b): two 8-byte messages with writ
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 import numpy.typing as npt
 
@@ -15,7 +17,6 @@ from freezeframe.analyzers.analysis import Figure
 from freezeframe.analyzers.latency.messages import Messages
 from freezeframe.analyzers.latency.phases import Phase, PhaseTable
 from freezeframe.analyzers.time_alignment import Moments, span_uncertainty_ps
-from freezeframe.capture.dataclass import dataclass
 from freezeframe.capture.timebase import TimeBase
 
 Int64 = npt.NDArray[np.int64]

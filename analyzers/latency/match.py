@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from copy import deepcopy
-from dataclasses import field
+from dataclasses import dataclass, field
 
 import numpy as np
 import numpy.typing as npt
@@ -30,7 +30,6 @@ from freezeframe.analyzers.latency.kernels import (
     match,
 )
 from freezeframe.analyzers.latency.phases import PhaseTable
-from freezeframe.capture.dataclass import dataclass
 
 Int64 = npt.NDArray[np.int64]
 

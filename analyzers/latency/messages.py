@@ -9,6 +9,7 @@ Source: docs/formats.md sections 3, 4 and 8.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
@@ -16,7 +17,6 @@ import pandas as pd
 
 from freezeframe.analyzers.time_alignment import Moments
 from freezeframe.analyzers.view import CaptureView
-from freezeframe.capture.dataclass import dataclass
 from freezeframe.capture.registers.layouts import (
     DESC_VALUE_FLAGS_LSB,
     DESC_VALUE_LENGTH_MASK,

@@ -10,12 +10,11 @@ from __future__ import annotations
 
 import tomllib
 from collections.abc import Collection, Mapping
-from dataclasses import field
+from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
 from typing import Any
 
-from freezeframe.capture.dataclass import dataclass
 from freezeframe.capture.errors import InputError
 
 MAX_EVENTS = 16

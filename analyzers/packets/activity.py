@@ -6,6 +6,7 @@ A second reading of the source, when `survey_packets` has said which connections
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 import pyarrow as pa
@@ -14,7 +15,6 @@ import pyarrow.compute as pc
 from freezeframe.analyzers.packets.rates import Rates
 from freezeframe.analyzers.packets.reduced import Nearest, Reduced, Stretches
 from freezeframe.analyzers.packets.survey import Survey
-from freezeframe.capture.dataclass import dataclass
 from freezeframe.capture.packets.source import packet_blocks
 from freezeframe.decoders.iwarp.iwarp import IWARP
 from freezeframe.decoders.iwarp.iwarp_code import IwarpState, decode_iwarp

@@ -7,7 +7,7 @@ carried least are counted only.
 from __future__ import annotations
 
 from collections.abc import Callable, Set
-from dataclasses import field
+from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -17,7 +17,6 @@ import pyarrow as pa
 
 from freezeframe.analyzers.iwarp.explain import Explaining, PacketExplanation
 from freezeframe.analyzers.packets.latencies import Latencies, Latency
-from freezeframe.capture.dataclass import dataclass
 from freezeframe.capture.packets.block import Interface, PacketBlock
 from freezeframe.capture.packets.source import blocks_of, open_source
 from freezeframe.decoders.iwarp.iwarp import IWARP

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
@@ -22,7 +23,6 @@ from freezeframe.analyzers.credits.ledger import FlowAccount
 from freezeframe.analyzers.credits.sent_counts import PressureEnd, SentCounts, seen_unit
 from freezeframe.analyzers.streams import EventLog
 from freezeframe.analyzers.view import CaptureView
-from freezeframe.capture.dataclass import dataclass
 from freezeframe.capture.registers.layouts import (
     STATE_VALUE_NEW_MASK,
     STATE_VALUE_OLD_LSB,

@@ -12,7 +12,7 @@ from __future__ import annotations
 import itertools
 from bisect import bisect_left
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -22,7 +22,6 @@ from freezeframe.analyzers.credits.sent_counts import Loaded, loaded_packets
 from freezeframe.analyzers.pressure.blame import latency_ps
 from freezeframe.analyzers.result_parts import median
 from freezeframe.analyzers.view import CaptureView
-from freezeframe.capture.dataclass import dataclass
 from freezeframe.capture.registers.layouts import STATE_VALUE_NEW_MASK, MachineState
 
 _CREDIT_CYCLES = 2  # of the way back that a credit takes: its word and the idle after it

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sized
+from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any, Generic, Protocol, TypeVar
 
@@ -18,7 +19,6 @@ from freezeframe.analyzers.run_diff.statistics import (
 )
 from freezeframe.analyzers.streams import Stream
 from freezeframe.analyzers.view import CaptureView
-from freezeframe.capture.dataclass import dataclass
 from freezeframe.capture.folder import DeviceCapture
 from freezeframe.capture.registers.layouts import Kind
 from freezeframe.capture.timebase import PS_PER_S

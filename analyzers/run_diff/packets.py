@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import zlib
 from collections.abc import Iterator
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -19,7 +19,6 @@ from freezeframe.analyzers.taps.align import Op
 from freezeframe.analyzers.taps.edit_script import edit_script
 from freezeframe.analyzers.taps.tap_diff import PacketPair, compare_packets
 from freezeframe.analyzers.view import CaptureView
-from freezeframe.capture.dataclass import dataclass
 from freezeframe.capture.registers.layouts import HEADER_CRC_LSB, HEADER_SEQ_LSB, HEADER_SEQ_MASK
 
 _HEADER_MASK = (1 << HEADER_CRC_LSB) - 1 & ~(HEADER_SEQ_MASK << HEADER_SEQ_LSB)

@@ -7,12 +7,11 @@ N. Cliff, "Dominance statistics", Psychological Bulletin 114 (1993); bounds of t
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-
-from freezeframe.capture.dataclass import dataclass
 
 Int64 = npt.NDArray[np.int64]
 

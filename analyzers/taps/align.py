@@ -15,6 +15,7 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections import Counter
+from dataclasses import dataclass
 from enum import StrEnum
 
 import numpy as np
@@ -22,7 +23,6 @@ import numpy.typing as npt
 
 from freezeframe.analyzers.streams import Packet, Stream
 from freezeframe.analyzers.taps.edit_script import edit_script
-from freezeframe.capture.dataclass import dataclass
 
 _BOTH = (1 << 64) - 1
 _LANE0 = 0x00FF00FF00FF00FF

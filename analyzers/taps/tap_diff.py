@@ -7,6 +7,7 @@ because its words were still on their way at the freeze, is no difference.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from itertools import pairwise
 
 import numpy as np
@@ -15,7 +16,6 @@ import numpy.typing as npt
 from freezeframe.analyzers.streams import HEADS, Packet, Stream
 from freezeframe.analyzers.taps.align import Alignment, Edit, Op, align, align_cut, match_packets
 from freezeframe.analyzers.view import CaptureView
-from freezeframe.capture.dataclass import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 from collections import deque
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from itertools import islice
 from typing import Any, Literal
 
@@ -19,7 +20,6 @@ from numba import njit
 
 from freezeframe.analyzers.taps.align import Op
 from freezeframe.analyzers.taps.edit_script import edit_script, read_only
-from freezeframe.capture.dataclass import dataclass
 
 Ints = npt.NDArray[np.integer[Any]]
 Int64 = npt.NDArray[np.int64]

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 import numpy.typing as npt
 
 from freezeframe.analyzers.streams import Stream
 from freezeframe.analyzers.view import CaptureView
-from freezeframe.capture.dataclass import dataclass
 
 Int64 = npt.NDArray[np.int64]
 

@@ -7,11 +7,12 @@ Source: docs/formats.md sections 1.2 and 7; registers ``sampler.*``, ``ctl.sampl
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 import numpy.typing as npt
 
 from freezeframe.analyzers.throughput.samples import SampleBatch
-from freezeframe.capture.dataclass import dataclass
 from freezeframe.capture.folder import DeviceCapture
 from freezeframe.capture.timebase import TimeBase
 from freezeframe.decoders.trace.coverage import MOST_CYCLES

@@ -8,13 +8,12 @@ beside an unread sample is not known and counts nowhere.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import field
+from dataclasses import dataclass, field
 
 import numpy as np
 import numpy.typing as npt
 
 from freezeframe.analyzers.throughput.kernels import scan
-from freezeframe.capture.dataclass import dataclass
 
 Int64 = npt.NDArray[np.int64]
 Samples = npt.NDArray[np.uint32]

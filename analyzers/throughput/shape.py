@@ -9,11 +9,10 @@ Source: E. S. Page, Continuous Inspection Schemes, Biometrika 41 (1954), for the
 from __future__ import annotations
 
 import itertools
+from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
-
-from freezeframe.capture.dataclass import dataclass
 
 Float64 = npt.NDArray[np.float64]
 

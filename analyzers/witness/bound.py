@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
@@ -11,7 +12,6 @@ from freezeframe.analyzers.facts import Facts
 from freezeframe.analyzers.streams import Packet, Stream
 from freezeframe.analyzers.taps.tap_diff import PacketPair
 from freezeframe.analyzers.witness.case import Case
-from freezeframe.capture.dataclass import dataclass
 
 At = tuple[Stream, Packet]
 """A packet at a tap."""

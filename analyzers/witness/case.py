@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 from freezeframe.analyzers.conservation.analysis_code import Checked, check_laws
@@ -19,7 +19,6 @@ from freezeframe.analyzers.witness.registers import (
     mending_bits,
 )
 from freezeframe.analyzers.witness.wrong_counts import WrongCount, mending_counts
-from freezeframe.capture.dataclass import dataclass
 from freezeframe.capture.folder import CaptureFolder
 
 _HARMLESS = ("host", "trigger")

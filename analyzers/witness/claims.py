@@ -6,6 +6,7 @@ No value of a word is part of it, so that the same claim can be met again in ano
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 
 from freezeframe.analyzers.contract import Evidence, Finding, Row
 from freezeframe.analyzers.evidence import amount, place_of_pair, verdict_text
@@ -14,7 +15,6 @@ from freezeframe.analyzers.taps.tap_diff import PacketPair, SegmentDiff
 from freezeframe.analyzers.witness.bound import bind
 from freezeframe.analyzers.witness.case import Case
 from freezeframe.analyzers.witness.readings import read
-from freezeframe.capture.dataclass import dataclass
 
 _OPS = {Op.OMITTED: "omitted", Op.DUPLICATED: "duplicated", Op.ALTERED: "altered"}
 _ASKED = {

@@ -10,12 +10,11 @@ for each accident of what a memory still held.
 from __future__ import annotations
 
 import json
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
 
 from freezeframe.analyzers.contract import UNDETERMINED, Finding
-from freezeframe.capture.dataclass import dataclass
 
 COUNTS = Path(__file__).with_name("counts.json")
 CERTAIN_FROM = 60

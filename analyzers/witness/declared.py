@@ -8,13 +8,12 @@ from __future__ import annotations
 
 import tomllib
 from collections.abc import Iterator, Mapping
-from dataclasses import field
+from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
 from typing import Any
 
 from freezeframe.analyzers.witness.vocabulary import WITNESSES
-from freezeframe.capture.dataclass import dataclass
 from freezeframe.capture.errors import InputError
 
 SHIPPED = Path(__file__).parent / "faults"

@@ -8,13 +8,12 @@ time 68-71.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 import numpy.typing as npt
 
 from freezeframe.analyzers.view import CaptureView
-from freezeframe.capture.dataclass import dataclass
 from freezeframe.capture.folder import DeviceCapture, MemoryImage
 from freezeframe.capture.registers.layouts import Kind
 from freezeframe.decoders.trace.memory import ProblemCode, Reading, check, read_memory

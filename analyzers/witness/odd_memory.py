@@ -8,7 +8,7 @@ checkers counted fewer bad packets than it holds.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from itertools import combinations
 
 import numpy as np
@@ -21,7 +21,6 @@ from freezeframe.analyzers.streams import Packet, Stream
 from freezeframe.analyzers.witness.case import Case
 from freezeframe.analyzers.witness.memories import KIND
 from freezeframe.analyzers.witness.side_by_side import Difference, SideBySide, laid
-from freezeframe.capture.dataclass import dataclass
 from freezeframe.capture.folder.records import RECORD_B
 from freezeframe.decoders.trace.framing import frame_records
 

@@ -8,7 +8,7 @@ looked at it there, counted nothing.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from itertools import islice
 
 import numpy as np
@@ -22,7 +22,6 @@ from freezeframe.analyzers.streams import Packet, Stream
 from freezeframe.analyzers.witness.bound import At, Bound
 from freezeframe.analyzers.witness.case import Case
 from freezeframe.analyzers.witness.readings import read
-from freezeframe.capture.dataclass import dataclass
 
 _RECEIVES = (2, 3)
 _FEW_BITS = 4  # what one upset of a memory changes at most

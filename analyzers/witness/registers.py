@@ -7,7 +7,7 @@ stands in, and only its own bit mends them all.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from itertools import islice
 
 from freezeframe.analyzers.conservation.analysis_code import Checked, check_laws, width_of
@@ -16,7 +16,6 @@ from freezeframe.analyzers.contract import Row
 from freezeframe.analyzers.facts import Facts
 from freezeframe.analyzers.view import CaptureView
 from freezeframe.capture.counters.law_table import split_terms
-from freezeframe.capture.dataclass import dataclass
 from freezeframe.capture.folder import DeviceCapture
 
 Register = tuple[str, str, tuple[int, ...]]

@@ -7,6 +7,7 @@ in their order between words that are equal.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
 
@@ -14,7 +15,6 @@ import numpy as np
 import numpy.typing as npt
 
 from freezeframe.analyzers.streams import Stream
-from freezeframe.capture.dataclass import dataclass
 
 Int64 = npt.NDArray[np.int64]
 

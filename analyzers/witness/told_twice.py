@@ -8,6 +8,7 @@ did, both tell of the same: so one of the two is wrong, and it is the recorder's
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 from itertools import pairwise
 
 import numpy as np
@@ -19,7 +20,6 @@ from freezeframe.analyzers.streams import EventLog, Packet, Stream
 from freezeframe.analyzers.view import ON_ITS_WAY, CaptureView, ahead_of_counts
 from freezeframe.analyzers.witness.registers import Register
 from freezeframe.capture.card.roles import EVENT_LOG
-from freezeframe.capture.dataclass import dataclass
 from freezeframe.capture.folder import DeviceCapture
 from freezeframe.capture.registers.layouts import DOMAIN_NAMES, Kind
 

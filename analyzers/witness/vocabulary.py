@@ -5,8 +5,9 @@ A witness that could not have seen a claim has no value: it is silent, with the 
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 from freezeframe.analyzers.contract import Row
-from freezeframe.capture.dataclass import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,6 +7,7 @@ another; so do two that stand in each other's place.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from itertools import combinations
 
 from freezeframe.analyzers.conservation.analysis_code import Checked
@@ -20,7 +21,6 @@ from freezeframe.analyzers.witness.registers import (
     registers_of,
 )
 from freezeframe.capture.counters.law_table import split_terms
-from freezeframe.capture.dataclass import dataclass
 
 _NARROW = 8  # words between the bounds of a law that says what a register should be
 _WORD = (1 << 32) - 1

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from functools import cached_property
 
 from freezeframe.capture.card.canonical import canonical_text
@@ -18,7 +19,6 @@ from freezeframe.capture.card.tables import (
     Stretch,
     Tap,
 )
-from freezeframe.capture.dataclass import dataclass
 
 LANE_BITS = 64
 RECORD_BITS = 72

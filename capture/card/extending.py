@@ -9,13 +9,13 @@ the name before it in its own file, else at the end, because the order of a card
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from freezeframe.capture.card.lines import key_lines
 from freezeframe.capture.card.toml_text import CardError, parse_toml
 from freezeframe.capture.card.wording import shown
-from freezeframe.capture.dataclass import dataclass
 from freezeframe.capture.nearest import meant
 
 EXTENDS = "extends"

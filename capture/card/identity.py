@@ -6,12 +6,11 @@ Source: docs/card-map.md, sections 1 and 2.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from typing import Any
 
 from freezeframe.capture.card.recording import Feature
 from freezeframe.capture.card.registers import identity_map
-from freezeframe.capture.dataclass import dataclass
 from freezeframe.capture.registers.identity import constants_of
 
 IDENTITY_MAP = identity_map()

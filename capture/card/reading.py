@@ -5,6 +5,7 @@ from __future__ import annotations
 import codecs
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from typing import Any, TypeVar, get_args, get_origin, get_type_hints
@@ -19,7 +20,6 @@ from freezeframe.capture.card.tables import NAME_PATTERN, CardFile
 from freezeframe.capture.card.toml_text import CardError
 from freezeframe.capture.card.wording import shown, wanted
 from freezeframe.capture.card.worked_out import worked_out
-from freezeframe.capture.dataclass import dataclass
 from freezeframe.capture.errors import InputError
 from freezeframe.capture.nearest import meant
 

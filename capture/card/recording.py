@@ -8,7 +8,7 @@ Source: docs/card-map.md.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import field
+from dataclasses import dataclass, field
 from enum import IntFlag
 from typing import NamedTuple
 
@@ -17,7 +17,6 @@ import numpy.typing as npt
 
 from freezeframe.capture.card.elaborated import ElaboratedCard, ElaboratedClock, ElaboratedTap
 from freezeframe.capture.card.trigger_steps import FiredState, StepTrigger
-from freezeframe.capture.dataclass import dataclass
 
 RECORD_B = 9
 

@@ -7,11 +7,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from dataclasses import dataclass
 
 from freezeframe.capture.card.elaborated import ElaboratedCard, ElaboratedTap
 from freezeframe.capture.card.recording import Feature
 from freezeframe.capture.card.tables import Counter
-from freezeframe.capture.dataclass import dataclass
 from freezeframe.capture.registers.layout import FieldInfo, RegisterInfo, WindowInfo
 from freezeframe.capture.registers.register_map import CounterInfo, RegisterMap
 

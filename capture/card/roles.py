@@ -8,12 +8,12 @@ Source: docs/card-file.md, "Meanings".
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from functools import cache
 from typing import get_args
 
 from freezeframe.capture.card.elaborated import LOG, ElaboratedCard
 from freezeframe.capture.card.tables import Means, Stretch
-from freezeframe.capture.dataclass import dataclass
 from freezeframe.capture.errors import InputError
 from freezeframe.capture.registers.layouts import DOMAIN_NAMES
 from freezeframe.capture.registers.map_forms import EXAMPLE, known_forms

@@ -6,11 +6,11 @@ Source: docs/card-map.md, section 1; docs/trigger.md has the truth table.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from dataclasses import dataclass
 from enum import IntEnum
 from itertools import product
 
 from freezeframe.capture.card.elaborated import ElaboratedCard
-from freezeframe.capture.dataclass import dataclass
 from freezeframe.capture.errors import InputError
 from freezeframe.capture.registers.trigger_term import ALL_KINDS, PARTS, Term
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import zlib
 from collections.abc import Mapping
-from dataclasses import field
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import NamedTuple
 
@@ -20,7 +20,6 @@ from freezeframe.capture.card.finding import card_of_file, look_up
 from freezeframe.capture.card.identity import CARD_IDENTITY_REGISTERS, IDENTITY_MAP, CardIdentity
 from freezeframe.capture.card.registers import card_map
 from freezeframe.capture.console.lines import Damaged, Line
-from freezeframe.capture.dataclass import dataclass
 from freezeframe.capture.errors import CaptureFormatError, InputError
 from freezeframe.capture.folder import DeviceCapture, Gap, MemoryImage, RegisterImage
 from freezeframe.capture.folder.card_content import CardCapture

@@ -8,8 +8,7 @@ Source: firmware-hooks/c/ff_console.h; CRC-16/IBM-3740 of the catalogue of param
 from __future__ import annotations
 
 import binascii
-
-from freezeframe.capture.dataclass import dataclass
+from dataclasses import dataclass
 
 MARK = b"ff:"
 _DIGITS = frozenset("0123456789abcdefABCDEF")

@@ -9,12 +9,11 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator
-from dataclasses import field
+from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from freezeframe.capture.console.lines import Damaged, Line, LineSplitter, parse
 from freezeframe.capture.console.port import Console
-from freezeframe.capture.dataclass import dataclass
 from freezeframe.capture.errors import TargetError
 
 _OF_REPORT = ("flow", "xpt", "port", "fwd")

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import math
 import re
+from dataclasses import dataclass
 from fnmatch import fnmatchcase
 
-from freezeframe.capture.dataclass import dataclass
 from freezeframe.capture.errors import InputError
 
 _FORM = re.compile(r"\s*(?P<name>[^<>=]*[^<>=\s])\s*(?P<sign>>=|<=|>|<)\s*(?P<limit>\S+)\s*")

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import field
+from dataclasses import dataclass, field
 from typing import Literal, Protocol
 
-from freezeframe.capture.dataclass import dataclass
 from freezeframe.capture.recorder.recorder_state import RecorderState
 
 Kind = Literal["counter", "gauge"]

@@ -26,13 +26,13 @@ slack for that, and bounds for the terms that no snapshot holds.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from functools import cache
 from typing import Literal
 
 from freezeframe.capture.card.elaborated import ElaboratedCard
 from freezeframe.capture.card.roles import Roles
 from freezeframe.capture.card.tables import Law
-from freezeframe.capture.dataclass import dataclass
 
 Scope = Literal["device", "flow", "tap", "event-log", "link", "link-flow"]
 _BANK = "frozen"

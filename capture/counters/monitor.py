@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from collections import deque
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Literal
 
 from freezeframe.capture.counters.alarms import Alarm
@@ -15,7 +16,6 @@ from freezeframe.capture.counters.contract import CounterSource, Sample
 from freezeframe.capture.counters.history import History
 from freezeframe.capture.counters.laws import LawWatch
 from freezeframe.capture.counters.reader import SourceReader
-from freezeframe.capture.dataclass import dataclass
 from freezeframe.capture.recorder.recorder_state import RecorderState
 
 EventKind = Literal["freeze", "alarm", "law", "stale", "state", "errors", "note"]

@@ -9,9 +9,9 @@ import os
 import socket
 import struct
 from collections.abc import Iterator
+from dataclasses import dataclass
 
 from freezeframe.capture.counters.tables import NETDEV
-from freezeframe.capture.dataclass import dataclass
 
 _GET_LINK, _NEW_LINK, _ERROR = 18, 16, 2
 _REQUEST = 1

@@ -9,9 +9,9 @@ import threading
 import time
 from collections import deque
 from collections.abc import Callable
+from dataclasses import dataclass
 
 from freezeframe.capture.counters.contract import CounterSource, Sample
-from freezeframe.capture.dataclass import dataclass
 from freezeframe.capture.errors import FreezeframeError
 
 _LONGEST_PAUSE_S = 2.0  # between two tries to open a source that is gone

@@ -12,6 +12,7 @@ from __future__ import annotations
 import shlex
 import time
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 from freezeframe.capture.custody.ledger import (
@@ -22,7 +23,6 @@ from freezeframe.capture.custody.ledger import (
     RecordingKey,
     digest_of,
 )
-from freezeframe.capture.dataclass import dataclass
 from freezeframe.capture.errors import ForeignRecordingError, RecorderStateError
 from freezeframe.capture.recorder.control import arm_all
 from freezeframe.capture.recorder.state import RecorderState, settled_states

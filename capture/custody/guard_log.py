@@ -16,7 +16,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import suppress
-from dataclasses import field
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -24,7 +24,6 @@ from typing import Any
 from freezeframe.capture.counters.recorded import Entry, Recorded
 from freezeframe.capture.counters.recording import GUARD, Recording
 from freezeframe.capture.custody.store import kind_of
-from freezeframe.capture.dataclass import dataclass
 from freezeframe.capture.errors import CaptureFormatError, InputError
 from freezeframe.capture.journal import LONGEST_B, NO_SPACE, Disk, is_begun, is_journal
 

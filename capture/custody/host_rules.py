@@ -16,11 +16,11 @@ import stat
 import subprocess
 import time
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 from freezeframe.capture.counters.alarms import Alarm, parse_alarm
 from freezeframe.capture.counters.contract import CounterSource
-from freezeframe.capture.dataclass import dataclass
 from freezeframe.capture.errors import InputError
 from freezeframe.capture.nearest import meant
 

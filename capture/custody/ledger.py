@@ -14,10 +14,10 @@ import json
 import os
 import time
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from freezeframe.capture.dataclass import dataclass
 from freezeframe.capture.folder.history import Act, act
 from freezeframe.capture.folder.manifest import MANIFEST
 

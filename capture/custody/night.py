@@ -6,7 +6,7 @@ import fcntl
 import json
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from dataclasses import field
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -22,7 +22,6 @@ from freezeframe.capture.custody.store import (
     kind_of,
     unreadable_in,
 )
-from freezeframe.capture.dataclass import dataclass
 from freezeframe.capture.errors import InputError
 from freezeframe.capture.folder.manifest import MANIFEST
 

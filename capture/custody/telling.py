@@ -18,13 +18,13 @@ import time
 import urllib.request
 from collections.abc import Iterator
 from contextlib import suppress
+from dataclasses import dataclass
 from email.message import EmailMessage
 from http.client import HTTPException
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
-from freezeframe.capture.dataclass import dataclass
 from freezeframe.capture.errors import InputError
 
 _PROGRAM_S = 60.0

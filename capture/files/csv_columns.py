@@ -6,8 +6,8 @@ from __future__ import annotations
 import itertools
 import re
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 
-from freezeframe.capture.dataclass import dataclass
 from freezeframe.capture.errors import InputError
 from freezeframe.capture.files.csv_cells import LONGEST_CELL, has_unit, is_iso
 from freezeframe.capture.files.source import MAX_SIGNAL_BITS, ReadSettings

@@ -7,7 +7,7 @@ channels, the base of the cells, and the words of its header by which rows are s
 
 from __future__ import annotations
 
-from freezeframe.capture.dataclass import dataclass
+from dataclasses import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,10 +10,9 @@ import csv
 import re
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import field, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from freezeframe.capture.dataclass import dataclass
 from freezeframe.capture.errors import CaptureFormatError, InputError
 from freezeframe.capture.files.bytes_of import first_bytes
 from freezeframe.capture.files.csv_cells import has_unit, is_iso

@@ -7,14 +7,13 @@ pieces, so that its length does not decide the memory it takes.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from math import gcd
 
 import numpy as np
 import numpy.typing as npt
 
-from freezeframe.capture.dataclass import dataclass
 from freezeframe.capture.files._edge_kernels import changes, count_changes, gather_bits
 from freezeframe.capture.files.units import UnitReader
 

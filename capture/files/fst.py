@@ -12,12 +12,12 @@ process of its own (`wave_worker`).
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 import numpy.typing as npt
 
-from freezeframe.capture.dataclass import dataclass
 from freezeframe.capture.errors import CaptureFormatError, InputError
 from freezeframe.capture.files.bytes_of import open_file
 from freezeframe.capture.files.changes import ChangeMerger

@@ -13,12 +13,12 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 import numpy.typing as npt
 
-from freezeframe.capture.dataclass import dataclass
 from freezeframe.capture.errors import CaptureFormatError
 from freezeframe.capture.files.bytes_of import first_bytes
 from freezeframe.capture.files.edges import MAX_SAMPLERATE_HZ, Edges

@@ -12,12 +12,12 @@ import math
 import re
 import struct
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 import numpy.typing as npt
 
-from freezeframe.capture.dataclass import dataclass
 from freezeframe.capture.errors import CaptureFormatError, CaptureVersionError, InputError
 from freezeframe.capture.files.changes import BlockChanges, ChangeMerger, merge_blocks
 from freezeframe.capture.files.edges import MAX_SAMPLERATE_HZ, PS_PER_S, Edges

@@ -7,13 +7,12 @@ the edges costs more than looking at the samples, 64 at once.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import field, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from freezeframe.capture.dataclass import dataclass
 from freezeframe.capture.files._edge_kernels import count_changes
 from freezeframe.capture.files.edges import PLANE_CHANNELS, EdgeReducer, Edges
 from freezeframe.capture.files.units import widened

@@ -10,13 +10,13 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import IO
 
 import numpy as np
 import numpy.typing as npt
 
-from freezeframe.capture.dataclass import dataclass
 from freezeframe.capture.errors import CaptureFormatError
 from freezeframe.capture.files.bytes_of import open_file
 from freezeframe.capture.files.edges import Edges

@@ -11,13 +11,13 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from freezeframe.capture.dataclass import dataclass
 from freezeframe.capture.errors import CaptureFormatError
 from freezeframe.capture.files.bytes_of import first_bytes
 from freezeframe.capture.files.changes import BlockChanges, ChangeMerger, merge_blocks

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import field
+from dataclasses import dataclass, field
 
 from freezeframe.capture.card.elaborated import ElaboratedCard
 from freezeframe.capture.card.finding import FoundCard
@@ -21,7 +21,6 @@ from freezeframe.capture.card.trigger_steps import (
     one_term_of,
     trigger_of,
 )
-from freezeframe.capture.dataclass import dataclass
 from freezeframe.capture.folder.content import MemoryImage, RegisterImage
 from freezeframe.capture.registers.names import device_name
 

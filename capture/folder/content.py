@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import field
+from dataclasses import dataclass, field
 from typing import NamedTuple
 
 import numpy as np
@@ -13,7 +13,6 @@ from freezeframe.capture.card.finding import FoundCard
 from freezeframe.capture.card.map_1 import card_of_map
 from freezeframe.capture.card.roles import Roles, roles_of
 from freezeframe.capture.crystal import Crystal
-from freezeframe.capture.dataclass import dataclass
 from freezeframe.capture.errors import CaptureFormatError
 from freezeframe.capture.folder.records import RECORD_B, Records
 from freezeframe.capture.registers import names

@@ -13,12 +13,11 @@ import os
 import re
 import stat
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import asdict, field
+from dataclasses import asdict, dataclass, field
 from fractions import Fraction
 from pathlib import Path, PurePosixPath
 from typing import Any
 
-from freezeframe.capture.dataclass import dataclass
 from freezeframe.capture.durable import Content, write_folder
 from freezeframe.capture.errors import CaptureFormatError, InputError
 from freezeframe.capture.files.merge import Alignment

@@ -12,11 +12,10 @@ import signal
 import subprocess
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import field
+from dataclasses import dataclass, field
 from pathlib import Path
 from threading import Event
 
-from freezeframe.capture.dataclass import dataclass
 from freezeframe.capture.errors import InputError, TargetError, TargetTimeout
 
 _POLL_S = 0.05

@@ -11,10 +11,9 @@ from __future__ import annotations
 import re
 import subprocess
 from collections.abc import Callable, Iterator
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 
-from freezeframe.capture.dataclass import dataclass
 from freezeframe.capture.errors import InputError, TargetError
 from freezeframe.capture.files.samples import Samples
 from freezeframe.capture.files.units import UnitReader

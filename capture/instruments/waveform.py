@@ -9,10 +9,10 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from freezeframe.capture.dataclass import dataclass
 from freezeframe.capture.errors import TargetError
 from freezeframe.capture.files.waveform import WAVEFORM, WAVEFORM_FORMAT
 from freezeframe.capture.instruments.blocks import read_block

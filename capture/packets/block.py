@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-
-from freezeframe.capture.dataclass import dataclass
 
 Bytes = npt.NDArray[np.uint8]
 Int32 = npt.NDArray[np.int32]

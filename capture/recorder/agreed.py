@@ -4,12 +4,12 @@ registers, samples."""
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from itertools import accumulate, pairwise
 
 import numpy as np
 import numpy.typing as npt
 
-from freezeframe.capture.dataclass import dataclass
 from freezeframe.capture.errors import (
     BusError,
     DeviceUnknownError,

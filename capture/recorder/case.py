@@ -11,14 +11,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from datetime import datetime
 from pathlib import Path
 from typing import Any
 
 from freezeframe.capture.custody.ledger import Ledger, RecordingKey
 from freezeframe.capture.custody.recordings import generations_of, recordings_in
-from freezeframe.capture.dataclass import dataclass
 from freezeframe.capture.errors import FreezeframeError, InputError
 from freezeframe.capture.folder import CaptureWriter, DeviceCapture, HostTrace
 from freezeframe.capture.folder.history import history_of

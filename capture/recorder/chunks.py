@@ -15,11 +15,10 @@ from __future__ import annotations
 import time
 from collections import deque
 from collections.abc import Sequence
-from dataclasses import field
+from dataclasses import dataclass, field
 
 import numpy as np
 
-from freezeframe.capture.dataclass import dataclass
 from freezeframe.capture.errors import BusError
 from freezeframe.capture.folder.content import Gap
 from freezeframe.capture.folder.records import (

@@ -13,6 +13,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Collection, Sequence
 from contextlib import ExitStack
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
@@ -29,7 +30,6 @@ from freezeframe.capture.custody.store import (
     has_gaps,
     keys_of,
 )
-from freezeframe.capture.dataclass import dataclass
 from freezeframe.capture.errors import (
     FreezeframeError,
     InputError,

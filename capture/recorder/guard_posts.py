@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from contextlib import ExitStack
+from dataclasses import dataclass
 from typing import NamedTuple
 
 from freezeframe.capture.card.device import CardDevice, open_any, split_card
 from freezeframe.capture.custody.accounts import Accounts
 from freezeframe.capture.custody.giving_up import recordings_of
 from freezeframe.capture.custody.ledger import RecordingKey
-from freezeframe.capture.dataclass import dataclass
 from freezeframe.capture.errors import DeviceUnknownError, InputError, TargetError
 from freezeframe.capture.recorder.state import RecorderState
 from freezeframe.capture.registers.access import Recorder

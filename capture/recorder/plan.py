@@ -7,12 +7,12 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
+from dataclasses import dataclass
 from functools import cache
 
 from freezeframe.capture.card.device import CardDevice
 from freezeframe.capture.card.recording import Feature
 from freezeframe.capture.card.registers import CRC_WORDS
-from freezeframe.capture.dataclass import dataclass
 from freezeframe.capture.errors import DeviceUnknownError
 from freezeframe.capture.folder.content import RegisterImage
 from freezeframe.capture.folder.records import WINDOW_WORDS

@@ -11,10 +11,10 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
-from freezeframe.capture.dataclass import dataclass
 from freezeframe.capture.errors import InputError, RecorderStateError, TargetError
 from freezeframe.capture.registers.access import Device
 

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -20,7 +21,6 @@ import numpy as np
 from freezeframe.capture.card.device import CardDevice, open_any
 from freezeframe.capture.custody.ledger import Ledger, RecordingKey, note_kept
 from freezeframe.capture.custody.recordings import generations_of, recordings_in
-from freezeframe.capture.dataclass import dataclass
 from freezeframe.capture.folder import (
     CaptureFolder,
     CaptureWriter,

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, field
+from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any
-
-from freezeframe.capture.dataclass import dataclass
 
 if TYPE_CHECKING:
     from freezeframe.capture.card.roles import Roles

@@ -7,9 +7,9 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from types import MappingProxyType
 
-from freezeframe.capture.dataclass import dataclass
 from freezeframe.capture.errors import InputError, TargetError
 from freezeframe.capture.folder.content import DeviceCapture
 from freezeframe.capture.registers.access import Device, Recorder

@@ -6,6 +6,7 @@ Source: docs/formats.md, section 1.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Generic, Protocol, TypeVar
 
@@ -14,7 +15,6 @@ import numpy as np
 from freezeframe.capture.card.finding import FoundCard
 from freezeframe.capture.card.map_1 import card_of_map, map_1_card_of_file, register_map_of
 from freezeframe.capture.card.roles import Roles, roles_of
-from freezeframe.capture.dataclass import dataclass
 from freezeframe.capture.errors import BusError, DeviceUnknownError, InputError, TargetError
 from freezeframe.capture.registers import names
 from freezeframe.capture.registers.identity import IDENTITY_REGISTERS, MAGIC, Identity

@@ -6,10 +6,9 @@ Source: firmware-hooks/registers/freezeframe.rdl, register file ``id``; docs/for
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import asdict, fields
+from dataclasses import asdict, dataclass, fields
 from typing import Any
 
-from freezeframe.capture.dataclass import dataclass
 from freezeframe.capture.registers.layout import RegisterInfo
 from freezeframe.capture.registers.map_table import REGISTERS
 

@@ -5,7 +5,7 @@ Source: docs/trigger.md, "One word against one term".
 
 from __future__ import annotations
 
-from freezeframe.capture.dataclass import dataclass
+from dataclasses import dataclass
 
 ALL_KINDS = 0xFFFF
 PARTS = ("value_lo", "value_hi", "mask_lo", "mask_hi", "kinds")

@@ -10,9 +10,9 @@ import os
 import re
 import tomllib
 import warnings
+from dataclasses import dataclass
 from pathlib import Path
 
-from freezeframe.capture.dataclass import dataclass
 from freezeframe.capture.errors import FreezeframeWarning, InputError
 
 _NAME = re.compile(r"[A-Za-z0-9_-]+")

@@ -16,10 +16,10 @@ import select
 import socket
 import time
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
-from freezeframe.capture.dataclass import dataclass
 from freezeframe.capture.errors import TargetError, TargetTimeout
 from freezeframe.capture.registers import names
 from freezeframe.capture.registers.identity import MAGIC

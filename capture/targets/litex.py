@@ -12,10 +12,10 @@ import re
 import socket
 import time
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
-from freezeframe.capture.dataclass import dataclass
 from freezeframe.capture.errors import InputError, TargetError, TargetTimeout
 from freezeframe.capture.targets._checks import checked_addresses, checked_write, closed_error
 from freezeframe.capture.targets._url import Option, host_and_port, parse_url

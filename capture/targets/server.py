@@ -8,10 +8,10 @@ from __future__ import annotations
 import select
 import socket
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
-from freezeframe.capture.dataclass import dataclass
 from freezeframe.capture.errors import BusError, TargetError
 from freezeframe.capture.targets.base import Target, Words
 from freezeframe.capture.targets.etherbone_codec import (

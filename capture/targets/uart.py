@@ -10,12 +10,12 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 import serial
 
-from freezeframe.capture.dataclass import dataclass
 from freezeframe.capture.errors import InputError, TargetError, TargetTimeout
 from freezeframe.capture.targets._checks import (
     checked_addresses,

@@ -12,10 +12,10 @@ import os
 import select
 import time
 from collections.abc import Callable
+from dataclasses import dataclass
 
 import numpy as np
 
-from freezeframe.capture.dataclass import dataclass
 from freezeframe.capture.errors import BusError, TargetError
 from freezeframe.capture.targets.base import Target
 from freezeframe.capture.targets.server import read_or_ones

@@ -7,10 +7,10 @@ wrong frame would have been) is for the score alone.
 from __future__ import annotations
 
 from collections import Counter
+from dataclasses import dataclass
 from typing import Any
 
 from freezeframe.capture.count_text import plural
-from freezeframe.capture.dataclass import dataclass
 from freezeframe.capture.time_text import format_ps
 
 _MANY = 0.1  # errors for each row

@@ -9,11 +9,11 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from functools import lru_cache
 from math import log2
 from typing import NamedTuple
 
-from freezeframe.capture.dataclass import dataclass
 from freezeframe.decoders.channel_names import plain
 from freezeframe.decoders.contract import EDGES, Decoder
 from freezeframe.decoders.registry import SIGROK

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 
-from freezeframe.capture.dataclass import dataclass
 from freezeframe.capture.files.choice import OpenSource
 from freezeframe.decoders.contract import EDGES
 from freezeframe.decoders.guess.candidate import Candidate, Evidence, weigh

@@ -7,11 +7,11 @@ SPI has no standard; clock polarity and phase are those of the Motorola SPI Bloc
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
 
-from freezeframe.capture.dataclass import dataclass
 from freezeframe.decoders.contract import Decoder, OptionValue
 from freezeframe.decoders.guess.candidate import Evidence, Finding
 from freezeframe.decoders.guess.lines import Line, aligned, low_share

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
 import pyarrow as pa
 
-from freezeframe.capture.dataclass import dataclass
 from freezeframe.capture.errors import FreezeframeError
 from freezeframe.capture.files.edges import NO_RATE, Edges, samples_to_ps
 from freezeframe.decoders.contract import Decoder, OptionValue

@@ -6,10 +6,10 @@ Source: the asynchronous frame of ITU-T V.4.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 
 import numpy as np
 
-from freezeframe.capture.dataclass import dataclass
 from freezeframe.decoders.contract import Decoder, OptionValue
 from freezeframe.decoders.guess.candidate import Evidence, Finding
 from freezeframe.decoders.guess.lines import Line

@@ -8,10 +8,9 @@ measured on (``make campaign-guess``, docs/campaign-guess.md).
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from math import exp, log2
 from typing import NamedTuple
-
-from freezeframe.capture.dataclass import dataclass
 
 _ENOUGH = 6.0  # log2 of the good rows; more add nothing
 _MOST_BITS = 12.0  # of names

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Hashable, Sequence
+from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
@@ -17,7 +18,6 @@ import numpy.typing as npt
 import pandas as pd
 
 from freezeframe.capture.clock_relation import MOST_DRIFT_PPM, Bound, Relation, relate
-from freezeframe.capture.dataclass import dataclass
 from freezeframe.capture.registers.layouts import DESCRIPTOR, Kind
 from freezeframe.capture.timebase import UNKNOWN_PS
 from freezeframe.decoders.host.lines import HostLine

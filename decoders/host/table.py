@@ -5,10 +5,11 @@ Source: docs/formats.md, section 8, table ``host``.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 import pandas as pd
 
-from freezeframe.capture.dataclass import dataclass
 from freezeframe.capture.folder import CaptureFolder
 from freezeframe.capture.timebase import UNKNOWN_PS
 from freezeframe.decoders.host.lines import HostLine, read_lines

@@ -6,13 +6,13 @@ Source: docs/formats.md section 3.1.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from freezeframe.capture.dataclass import dataclass
 from freezeframe.capture.files.edges import PS_PER_S, Edges, samples_to_ps
 from freezeframe.decoders.columns import name_type, names, one_name, table
 from freezeframe.decoders.contract import OptionValues, Texts

@@ -11,10 +11,10 @@ from __future__ import annotations
 
 import zlib
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any
 
 from freezeframe.capture.code import code
-from freezeframe.capture.dataclass import dataclass
 from freezeframe.decoders.contract import Output, Texts
 
 HEADER_B, FCS_B, MIN_B, MAX_B, TAG_B = 14, 4, 60, 1514, 4  # lengths without the FCS

@@ -9,10 +9,11 @@ Source: RFC 9293.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 import numpy.typing as npt
 
-from freezeframe.capture.dataclass import dataclass
 from freezeframe.capture.packets.block import MOST_PACKETS, PacketBlock
 from freezeframe.decoders.net import tcp_state as place
 from freezeframe.decoders.net.tcp_connections import free_closed

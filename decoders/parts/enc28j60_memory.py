@@ -6,7 +6,8 @@ and 7-3.
 
 from __future__ import annotations
 
-from freezeframe.capture.dataclass import dataclass
+from dataclasses import dataclass
+
 from freezeframe.decoders.net.ethernet import FCS_B, EthernetFrame
 from freezeframe.decoders.parts.enc28j60_registers import ADDRESSES, COMMON_FROM, ECON1, ECON2
 

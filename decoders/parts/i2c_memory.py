@@ -11,12 +11,10 @@ rev. 12.4, clause 4; INF-8077i rev. 4.5, chapter 4.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 import pyarrow as pa
-
-from freezeframe.capture.dataclass import dataclass
 
 ACCESS_ERRORS = {
     "no-answer": "nothing answers this address",

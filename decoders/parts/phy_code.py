@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import field
+from dataclasses import dataclass, field
 from typing import Any
 
 import pyarrow as pa
 
-from freezeframe.capture.dataclass import dataclass
 from freezeframe.decoders.columns import event_schema, name_type
 from freezeframe.decoders.contract import OptionValues, Texts
 from freezeframe.decoders.parts.phy_link import Link, link_of, media_of

@@ -7,8 +7,8 @@ Source: IEEE 802.3-2018, 22.2.4.2.13 (link status latches low), 28.2.3.1 (parall
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 
-from freezeframe.capture.dataclass import dataclass
 from freezeframe.decoders.parts.phy_registers import COPPER, FIBRE, forced_mode
 
 _MODES = ("1000 full", "1000 half", "100 full", "100BASE-T4", "100 half", "10 full", "10 half")

@@ -6,7 +6,7 @@ Source: IEEE 802.3-2018, tables 22-7 (control), 22-8 (status), 28-2 to 28-4 (aut
 
 from __future__ import annotations
 
-from freezeframe.capture.dataclass import dataclass
+from dataclasses import dataclass
 
 COPPER, FIBRE = "copper", "1000x"
 

@@ -6,9 +6,9 @@ soft reset, volatile status); the command set that 25-series parts share.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import ClassVar, Literal
 
-from freezeframe.capture.dataclass import dataclass
 from freezeframe.decoders.parts.spiflash_commands import COMMANDS, Command
 
 WIP, WEL = 1, 2  # status register 1: write in progress, write enable latch

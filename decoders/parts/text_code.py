@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import field
+from dataclasses import dataclass, field
 from functools import cache
 from typing import Any
 
@@ -11,7 +11,6 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from freezeframe.capture.dataclass import dataclass
 from freezeframe.decoders.columns import event_schema, name_type
 from freezeframe.decoders.contract import OptionValues, Texts
 

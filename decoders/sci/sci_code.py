@@ -9,14 +9,13 @@ Source: `freezeframe.decoders.sci.layout`.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import field
+from dataclasses import dataclass, field
 from functools import cache
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
 
-from freezeframe.capture.dataclass import dataclass
 from freezeframe.decoders.columns import event_schema
 from freezeframe.decoders.contract import OptionValues, Texts
 from freezeframe.decoders.sci import layout

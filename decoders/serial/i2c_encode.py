@@ -6,10 +6,10 @@ Source: NXP UM10204 rev. 7.0, 3.1.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
-from freezeframe.capture.dataclass import dataclass
 from freezeframe.capture.files.edges import Edges
 from freezeframe.decoders.sent_levels import edges_of_levels
 

@@ -6,11 +6,11 @@ Source: IEEE 1149.1-2013, figure 6-1 (TAP controller).
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
 
-from freezeframe.capture.dataclass import dataclass
 from freezeframe.capture.files.edges import Edges
 from freezeframe.decoders.sent_levels import edges_of_levels
 

@@ -6,11 +6,11 @@ Source: IEEE 802.3-2018, 22.2.4.5 (management frame structure), 45.3 (the same f
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import dataclass
 from itertools import repeat
 
 import numpy as np
 
-from freezeframe.capture.dataclass import dataclass
 from freezeframe.capture.files.edges import Edges
 from freezeframe.decoders.sent_levels import edges_of_levels
 

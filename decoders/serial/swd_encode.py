@@ -6,10 +6,10 @@ Source: Arm IHI 0031, ADIv5.2, B4.2.
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import dataclass
 
 import numpy as np
 
-from freezeframe.capture.dataclass import dataclass
 from freezeframe.capture.files.edges import Edges
 from freezeframe.decoders.sent_levels import edges_of_levels
 

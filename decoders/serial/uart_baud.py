@@ -10,10 +10,11 @@ Source: the asynchronous frame of ITU-T V.4; the rates are those of ITU-T V.5, V
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 import numpy.typing as npt
 
-from freezeframe.capture.dataclass import dataclass
 from freezeframe.capture.files.edges import Edges
 
 LEAST_PULSES = 8

@@ -6,8 +6,8 @@ Source: USB 2.0, 9.3 (setup data), 9.6 (descriptors).
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 
-from freezeframe.capture.dataclass import dataclass
 from freezeframe.decoders.serial.usb_names import (
     CLASSES,
     DESCRIPTORS,

@@ -5,12 +5,11 @@ Source: USB 2.0, 8.5 (transactions), 5.5 to 5.8 (transfer types).
 
 from __future__ import annotations
 
-from dataclasses import field
+from dataclasses import dataclass, field
 
 import numpy as np
 import numpy.typing as npt
 
-from freezeframe.capture.dataclass import dataclass
 from freezeframe.decoders.serial.usb_descriptors import SETUP_B, Setup, endpoint_kinds, in_words
 from freezeframe.decoders.serial.usb_kernels import ACK, IN, NAK, OUT, SETUP, STALL
 

@@ -9,11 +9,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 from freezeframe.capture.code import code
-from freezeframe.capture.dataclass import dataclass
 from freezeframe.decoders.contract import (
     EDGES,
     Channel,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from itertools import pairwise
 from typing import Protocol
 
@@ -9,7 +10,6 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from freezeframe.capture.dataclass import dataclass
 from freezeframe.capture.files.edges import PS_PER_S, Edges, samples_to_ps
 from freezeframe.decoders.columns import name_type, names, one_name, table, whole
 from freezeframe.decoders.srd.catalogue import SrdDescription

@@ -11,11 +11,10 @@ import hashlib
 import json
 import os
 from collections.abc import Mapping
-from dataclasses import asdict, field
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
-from freezeframe.capture.dataclass import dataclass
 from freezeframe.capture.errors import FreezeframeError
 from freezeframe.decoders.srd.location import SrdLocation
 from freezeframe.decoders.srd.process import SrdWorker

@@ -11,9 +11,9 @@ import re
 import shutil
 import sys
 import sysconfig
+from dataclasses import dataclass
 from pathlib import Path
 
-from freezeframe.capture.dataclass import dataclass
 from freezeframe.capture.errors import FreezeframeError
 
 LIBRARY_VARIABLE = "FREEZEFRAME_SIGROK_LIBRARY"

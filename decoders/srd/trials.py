@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import mmap
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from freezeframe.capture.dataclass import dataclass
 from freezeframe.capture.files.edges import Edges
 from freezeframe.decoders.srd.expand import fill, packed
 from freezeframe.decoders.srd.location import SrdLocation

@@ -7,7 +7,7 @@ Source: docs/card-file.md; docs/formats.md section 3 for ``link``.
 
 from __future__ import annotations
 
-from dataclasses import field
+from dataclasses import dataclass, field
 from enum import IntFlag
 
 import numpy as np
@@ -15,7 +15,6 @@ import numpy.typing as npt
 
 from freezeframe.capture.card.elaborated import ElaboratedTap
 from freezeframe.capture.card.tables import CardFile, CrcCheck, Format, FormatField
-from freezeframe.capture.dataclass import dataclass
 from freezeframe.capture.packets.block import ETHERNET
 from freezeframe.decoders.crc import CRC16_IBM_3740, Crc
 from freezeframe.decoders.crc_catalogue import crc_of_check

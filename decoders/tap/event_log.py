@@ -11,7 +11,7 @@ Source: docs/card-map.md section 6.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from enum import IntEnum
 from typing import Any
 
@@ -20,7 +20,6 @@ import pyarrow as pa
 
 from freezeframe.capture.card.elaborated import ElaboratedSource
 from freezeframe.capture.card.recording import CardRecording, RecordedTap
-from freezeframe.capture.dataclass import dataclass
 from freezeframe.capture.timebase import PS_PER_S, UNKNOWN_PS, TimeBase
 from freezeframe.decoders.tap.stream import Workspace, problems_of, tap_records
 from freezeframe.decoders.trace.kernels import DATED

@@ -7,6 +7,7 @@ Source: docs/card-map.md section 5; docs/formats.md section 2, rules 1, 2, 4, 5,
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple
 
@@ -15,7 +16,6 @@ import numpy.typing as npt
 
 from freezeframe.capture.card.elaborated import ElaboratedTap
 from freezeframe.capture.card.recording import RecordedTap
-from freezeframe.capture.dataclass import dataclass
 from freezeframe.decoders.tap.kernels import MOST_SUM_B, Columns, pack_packets
 from freezeframe.decoders.tap.kinds import BITS, PARTIAL, Bit, Packet, TapKind
 from freezeframe.decoders.trace.kernels import (

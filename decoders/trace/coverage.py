@@ -7,6 +7,7 @@ must not look like a time in which nothing happened. Whatever is drawn or export
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
 from typing import TYPE_CHECKING, NamedTuple
@@ -15,7 +16,6 @@ import numpy as np
 import numpy.typing as npt
 
 from freezeframe.capture.card.roles import EVENT_LOG
-from freezeframe.capture.dataclass import dataclass
 from freezeframe.capture.folder import DeviceCapture, MemoryImage
 from freezeframe.capture.registers.layouts import DOMAIN_NAMES, Domain, Kind
 from freezeframe.capture.time_text import format_ps

@@ -6,7 +6,7 @@ Source: docs/formats.md sections 2 to 8.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import field
+from dataclasses import dataclass, field
 from functools import partial
 
 import pandas as pd
@@ -14,7 +14,6 @@ import pyarrow as pa
 
 from freezeframe.capture.card.roles import EVENT_LOG
 from freezeframe.capture.clock_relation import Relation
-from freezeframe.capture.dataclass import dataclass
 from freezeframe.capture.errors import InputError
 from freezeframe.capture.folder import CaptureFolder, peers_of
 from freezeframe.capture.notebook import ShownInNotebooks

@@ -6,6 +6,7 @@ Source: docs/formats.md section 2.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from enum import StrEnum
 
 import numpy as np
@@ -13,7 +14,6 @@ import numpy.typing as npt
 
 from freezeframe.capture.card.roles import EVENT_LOG, Roles
 from freezeframe.capture.count_text import plural
-from freezeframe.capture.dataclass import dataclass
 from freezeframe.capture.folder import DeviceCapture, Gap, MemoryImage
 from freezeframe.capture.registers.layouts import LOSS_LOST_MASK, Kind
 from freezeframe.capture.timebase import UNKNOWN_PS, TimeBase

@@ -6,6 +6,7 @@ Source: docs/formats.md sections 3, 4 and 8.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
@@ -14,7 +15,6 @@ import numpy.typing as npt
 import pandas as pd
 import pyarrow as pa
 
-from freezeframe.capture.dataclass import dataclass
 from freezeframe.capture.registers.layout import Layout
 from freezeframe.capture.registers.layouts import Kind, PacketType
 from freezeframe.decoders.columns import name_type

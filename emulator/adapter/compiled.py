@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import field
+from dataclasses import dataclass, field
 from typing import NamedTuple
 
 import numpy as np
 
-from freezeframe.capture.dataclass import dataclass
 from freezeframe.emulator.adapter import layout
 from freezeframe.emulator.adapter.layout import World
 from freezeframe.emulator.adapter.reading import Described

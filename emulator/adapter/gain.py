@@ -13,11 +13,11 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from freezeframe.capture.dataclass import dataclass
 from freezeframe.emulator.adapter.outcome import Outcome, run_adapter
 from freezeframe.emulator.adapter.reading import Fitted, described
 

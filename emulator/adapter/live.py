@@ -7,11 +7,11 @@ A message is so many packets of one word; its rows are used again once it is rel
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 import numpy as np
 from msgspec.structs import replace
 
-from freezeframe.capture.dataclass import dataclass
 from freezeframe.capture.errors import InputError
 from freezeframe.emulator.adapter.compiled import Place, compile_adapter
 from freezeframe.emulator.adapter.engine import DONE, come, run

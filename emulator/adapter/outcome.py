@@ -6,12 +6,12 @@ resource was occupied for longer than the run, and the exact bound was not beate
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 
-from freezeframe.capture.dataclass import dataclass
 from freezeframe.capture.errors import InputError
 from freezeframe.emulator.adapter.bound import Bound, bounds
 from freezeframe.emulator.adapter.compiled import Compiled, Place, compile_adapter

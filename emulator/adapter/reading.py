@@ -6,11 +6,11 @@ import copy
 import math
 import re
 from collections.abc import Collection, Iterator, Mapping, Set
+from dataclasses import dataclass
 from typing import Any
 
 from freezeframe.capture.card.reading import checked
 from freezeframe.capture.card.toml_text import CardError
-from freezeframe.capture.dataclass import dataclass
 from freezeframe.capture.errors import InputError
 from freezeframe.capture.nearest import meant, no_such
 from freezeframe.emulator.adapter.deadlock import deadlocks

@@ -12,10 +12,9 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable
-from dataclasses import field, replace
+from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
-from freezeframe.capture.dataclass import dataclass
 from freezeframe.capture.errors import InputError
 from freezeframe.capture.nearest import no_such
 from freezeframe.emulator.iwarp.fpdu import build_fpdu, markers_within, padding, with_crc

@@ -9,10 +9,9 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Iterator
+from dataclasses import dataclass
 
 import google_crc32c
-
-from freezeframe.capture.dataclass import dataclass
 
 EVERY_B = 512
 """From one marker to the next, counted from first octet to first octet."""

@@ -6,10 +6,9 @@ Source: RFC 5041, 4.2 and 4.3; RFC 5040, 4.1 to 4.8; RFC 7306, 5 and 6.
 from __future__ import annotations
 
 import struct
+from dataclasses import dataclass
 from enum import IntEnum
 from typing import NamedTuple
-
-from freezeframe.capture.dataclass import dataclass
 
 TAGGED_B, UNTAGGED_B, READ_REQUEST_B = 14, 18, 28
 SEND_QUEUE, READ_QUEUE, TERMINATE_QUEUE, ATOMIC_QUEUE = range(4)

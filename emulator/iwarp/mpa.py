@@ -11,10 +11,10 @@ import os
 import select
 import socket
 import struct
+from dataclasses import dataclass
 
 import numpy as np
 
-from freezeframe.capture.dataclass import dataclass
 from freezeframe.emulator.iwarp import mpa_receive, mpa_send
 from freezeframe.emulator.iwarp.errors import (
     PeerGoneError,

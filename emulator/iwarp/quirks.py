@@ -6,9 +6,8 @@ They are for testing those who test: each makes a copy of the stack that one req
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import field
+from dataclasses import dataclass, field
 
-from freezeframe.capture.dataclass import dataclass
 from freezeframe.emulator.iwarp import mpa_receive as mpa
 from freezeframe.emulator.iwarp.atomic import ALL
 from freezeframe.emulator.iwarp.startup import READ, SEND, WRITE

@@ -9,11 +9,10 @@ from __future__ import annotations
 import struct
 import time
 from contextlib import suppress
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 
-from freezeframe.capture.dataclass import dataclass
 from freezeframe.emulator.iwarp.completion import Completion, CompletionQueue
 from freezeframe.emulator.iwarp.ddp_kernels import REMOTE_ATOMIC, REMOTE_READ, REMOTE_WRITE
 from freezeframe.emulator.iwarp.errors import PeerClosedError

@@ -7,9 +7,8 @@ from __future__ import annotations
 
 import random
 from collections.abc import Sequence
-from dataclasses import field
+from dataclasses import dataclass, field
 
-from freezeframe.capture.dataclass import dataclass
 from freezeframe.emulator.iwarp.errors import StartupError
 from freezeframe.emulator.iwarp.faults import FAULTS, Order, Out, Place, fpdu_of
 from freezeframe.emulator.iwarp.fpdu import Fpdu, FpduStream

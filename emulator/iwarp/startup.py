@@ -8,8 +8,8 @@ from __future__ import annotations
 import socket
 import struct
 import time
+from dataclasses import dataclass
 
-from freezeframe.capture.dataclass import dataclass
 from freezeframe.emulator.iwarp.errors import PeerGoneError, PeerSilentError, StartupError
 
 REQUEST_KEY = b"MPA ID Req Frame"

@@ -7,9 +7,9 @@ between two stages of a card as what the port between them asks for.
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any
 
-from freezeframe.capture.dataclass import dataclass
 from freezeframe.emulator.faults.base import A, B, Fault
 from freezeframe.emulator.faults.shaping import keep_busy
 from freezeframe.emulator.hooks import Hooks

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import random
 from collections.abc import Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 from freezeframe.capture.card.elaborated import ElaboratedCard, elaborate
 from freezeframe.capture.card.reading import read_card
 from freezeframe.capture.card.recording import CardRecording, RecordedClock
 from freezeframe.capture.card.shipped import card_place
-from freezeframe.capture.dataclass import dataclass
 from freezeframe.capture.errors import InputError
 from freezeframe.capture.nearest import no_such
 from freezeframe.decoders.sci import layout

@@ -5,11 +5,11 @@ from __future__ import annotations
 import glob
 import sys
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
 
 from freezeframe.capture.code import code
-from freezeframe.capture.dataclass import dataclass
 from freezeframe.capture.errors import InputError
 from freezeframe.gui.cli.completing import decoders, file_formats
 from freezeframe.gui.cli.options import argument, option

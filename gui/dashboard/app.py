@@ -6,6 +6,7 @@ import threading
 import time
 from collections import deque
 from collections.abc import Sequence
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
@@ -19,7 +20,6 @@ from textual.widgets import Input
 from freezeframe.capture.code import code
 from freezeframe.capture.counters.contract import Sample
 from freezeframe.capture.counters.monitor import Event, Monitor, Watched
-from freezeframe.capture.dataclass import dataclass
 from freezeframe.capture.errors import FreezeframeError
 from freezeframe.gui.dashboard.help_screen import HelpScreen
 from freezeframe.gui.dashboard.lines import Line, LineView, hanging

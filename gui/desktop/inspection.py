@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -17,7 +18,6 @@ import numpy.typing as npt
 import pandas as pd
 
 from freezeframe.analyzers.contract import Finding
-from freezeframe.capture.dataclass import dataclass
 from freezeframe.capture.registers import layouts
 from freezeframe.capture.registers.layout import Layout
 from freezeframe.capture.registers.layouts import Kind, PacketFlag, PacketType

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from html import escape
 
 from PyQt6.QtCore import QRectF, QSize, Qt
 from PyQt6.QtGui import QBrush, QColor, QFontMetricsF, QPainter, QPaintEvent, QResizeEvent
 from PyQt6.QtWidgets import QSizePolicy, QWidget
 
-from freezeframe.capture.dataclass import dataclass
 from freezeframe.gui.desktop.timeline.glyphs import label_font
 from freezeframe.gui.desktop.timeline.scene import LABEL_PX
 from freezeframe.gui.palette import DARK, Theme

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from freezeframe.capture.dataclass import dataclass
 from freezeframe.capture.time_text import format_ps
 from freezeframe.gui.tracks.tracks import (
     BusTrack,

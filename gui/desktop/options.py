@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import field
+from dataclasses import dataclass, field
 from pathlib import Path
 
-from freezeframe.capture.dataclass import dataclass
 from freezeframe.capture.files.choice import SourceChoice
 from freezeframe.decoders.registry import Registry
 

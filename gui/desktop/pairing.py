@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -10,7 +11,6 @@ import numpy.typing as npt
 import pandas as pd
 
 from freezeframe.analyzers.run_diff.packets import TapRuns, changes
-from freezeframe.capture.dataclass import dataclass
 from freezeframe.capture.time_text import format_ps
 from freezeframe.decoders.trace.coverage import Coverage
 from freezeframe.decoders.trace.decode import Trace

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 from freezeframe.analyzers.contract import Finding
 from freezeframe.analyzers.throughput.analysis import THROUGHPUT
 from freezeframe.analyzers.view import CaptureView
-from freezeframe.capture.dataclass import dataclass
 from freezeframe.gui.desktop.sources.opened import Opened
 from freezeframe.gui.moments import card_freeze, freezes
 from freezeframe.gui.palette import ThemeName

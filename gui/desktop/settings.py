@@ -10,11 +10,10 @@ import binascii
 import json
 import os
 from collections.abc import Mapping
-from dataclasses import field, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Literal
 
-from freezeframe.capture.dataclass import dataclass
 from freezeframe.capture.errors import InputError
 from freezeframe.gui.desktop.track_tree import PRESETS
 from freezeframe.gui.export.place import new_files

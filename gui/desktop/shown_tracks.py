@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
 
-from freezeframe.capture.dataclass import dataclass
 from freezeframe.gui.desktop.notes import NoteBook
 from freezeframe.gui.desktop.sources.filtering import filtered, rows_shown
 from freezeframe.gui.desktop.sources.opened import Opened, shifted

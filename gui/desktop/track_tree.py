@@ -6,10 +6,9 @@ A track says what it is about in its key: ``1/packets/A.tx_deq``, ``1/throughput
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import field
+from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from freezeframe.capture.dataclass import dataclass
 from freezeframe.gui.tracks.topics import MARKS, TOPICS, about, group_name, is_further_lane, rank
 from freezeframe.gui.tracks.tracks import Track
 

@@ -8,9 +8,8 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
 from typing import Any
-
-from freezeframe.capture.dataclass import dataclass
 
 _I2C, _CAN, _SERIAL, _USB_LOW, _USB_FULL = 209, 227, 250, 293, 294
 _EXTENDED, _REMOTE, _ERROR = 1 << 31, 1 << 30, 1 << 29  # of a CAN identifier

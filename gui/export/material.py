@@ -6,7 +6,7 @@ Every writer takes a `Material` and returns what it `Wrote`, so that formats dif
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import field
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +14,6 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from freezeframe.capture.dataclass import dataclass
 from freezeframe.capture.errors import InputError
 from freezeframe.capture.files.edges import Edges, samples_to_ps
 from freezeframe.decoders.run import Decoded

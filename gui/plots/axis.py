@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
 from itertools import count
 
-from freezeframe.capture.dataclass import dataclass
 from freezeframe.capture.time_text import format_ps
 
 WIDTH = 1120.0

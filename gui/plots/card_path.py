@@ -7,8 +7,8 @@ broken one is red, thick and says so. Credits go back below.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
-from freezeframe.capture.dataclass import dataclass
 from freezeframe.gui.plots.axis import MARGIN, WIDTH
 from freezeframe.gui.plots.svg import Svg, text_width
 

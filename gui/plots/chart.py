@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import reduce
 
 import numpy as np
 import numpy.typing as npt
 
 from freezeframe.analyzers.analysis import Series
-from freezeframe.capture.dataclass import dataclass
 from freezeframe.capture.time_text import format_ps
 from freezeframe.decoders.trace.coverage import Coverage, Hole
 from freezeframe.gui.plots.axis import GUTTER, MARGIN, WIDTH, TimeAxis, value_ticks

@@ -7,11 +7,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 
 from freezeframe.analyzers.analysis import AnalysisResult, Series
 from freezeframe.analyzers.coverage import of_series
 from freezeframe.capture.count_text import plural
-from freezeframe.capture.dataclass import dataclass
 from freezeframe.capture.time_text import format_ps
 from freezeframe.decoders.trace.coverage import Coverages
 from freezeframe.gui.plots.chart import MOST_LINES, chart_sheet

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from dataclasses import dataclass
 
-from freezeframe.capture.dataclass import dataclass
 from freezeframe.capture.time_text import format_doubt
 from freezeframe.gui.plots.axis import TimeAxis
 from freezeframe.gui.plots.svg import Svg, text_width

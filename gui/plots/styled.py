@@ -8,9 +8,9 @@ Source: W3C Selectors Level 3, clause 9 (specificity); SVG 1.1, clause 11 (paint
 from __future__ import annotations
 
 import re
+from dataclasses import dataclass
 from functools import cache
 
-from freezeframe.capture.dataclass import dataclass
 from freezeframe.gui.palette import THEMES, ThemeName
 from freezeframe.gui.plots.style import drawing_style
 

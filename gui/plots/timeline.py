@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import field
+from dataclasses import dataclass, field
 
-from freezeframe.capture.dataclass import dataclass
 from freezeframe.decoders.trace.coverage import Coverage
 from freezeframe.gui.plots.axis import GUTTER, MARGIN, WIDTH, TimeAxis
 from freezeframe.gui.plots.frame import draw_times

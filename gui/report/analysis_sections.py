@@ -6,6 +6,7 @@ Only `AnalysisResult` is read; docs/analyzers.md says what an analysis means and
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
@@ -15,7 +16,6 @@ from freezeframe.analyzers.analysis import AnalysisResult, Figure, Intervals
 from freezeframe.analyzers.card.view import CardsView, run_analysis
 from freezeframe.analyzers.registry import load_analyses
 from freezeframe.analyzers.view import CaptureView
-from freezeframe.capture.dataclass import dataclass
 from freezeframe.capture.errors import FreezeframeError
 from freezeframe.capture.time_text import format_ps
 from freezeframe.gui.figure_text import figure_text

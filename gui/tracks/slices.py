@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
 from typing import Any, TypeVar
 
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from freezeframe.capture.dataclass import dataclass
 from freezeframe.decoders.trace.coverage import Coverage
 from freezeframe.gui.tracks.tracks import EVERYTHING, SliceTrack
 

@@ -6,7 +6,7 @@ Every step is made from the finding's own evidence and from rows of the recordin
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -14,7 +14,6 @@ import pandas as pd
 
 from freezeframe.analyzers.contract import Evidence, Finding
 from freezeframe.capture.count_text import plural
-from freezeframe.capture.dataclass import dataclass
 from freezeframe.capture.time_text import format_ps
 from freezeframe.decoders.trace.decode import Trace
 from freezeframe.gui.moments import Freeze

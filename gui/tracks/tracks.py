@@ -8,14 +8,13 @@ the event in the table that the track was made from. Nothing here imports Qt.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import field
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from freezeframe.capture.dataclass import dataclass
 from freezeframe.decoders.trace.coverage import Coverage
 from freezeframe.gui.palette import CLASSES
 

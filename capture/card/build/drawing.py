@@ -8,12 +8,12 @@ dark page.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from html import escape
 from textwrap import wrap
 from unicodedata import east_asian_width
 
 from freezeframe.capture.card.elaborated import ElaboratedCard, ElaboratedStretch, ElaboratedTap
-from freezeframe.capture.dataclass import dataclass
 
 ADVANCE = 1233 / 2048
 SIZE, LINE, PAD, GAP = 12, 16, 10, 26

@@ -6,10 +6,9 @@ import itertools
 import socket
 import time
 from collections.abc import Callable
-from dataclasses import field
+from dataclasses import dataclass, field
 from typing import Any
 
-from freezeframe.capture.dataclass import dataclass
 from freezeframe.emulator.iwarp.conform.outcome import FailedError, UnclearError
 from freezeframe.emulator.iwarp.errors import PeerGoneError, PeerSilentError
 from freezeframe.emulator.iwarp.fpdu import Fpdu

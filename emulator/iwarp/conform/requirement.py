@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from freezeframe.capture.dataclass import dataclass
 from freezeframe.emulator.iwarp.conform.outcome import ANY
 
 if TYPE_CHECKING:

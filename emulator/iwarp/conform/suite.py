@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Collection, Iterator
-from dataclasses import field
-
-from freezeframe.capture.dataclass import dataclass
+from dataclasses import dataclass, field
 
 # Each of these enters its requirements.
 from freezeframe.emulator.iwarp.conform import (

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import socket
-from dataclasses import field, replace
+from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
-from freezeframe.capture.dataclass import dataclass
 from freezeframe.emulator.iwarp.conform.link import Link, Record
 from freezeframe.emulator.iwarp.conform.outcome import (
     INITIATOR,

@@ -8,6 +8,7 @@ import os
 import signal
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from threading import Event
 from typing import Any
@@ -19,7 +20,6 @@ from freezeframe.capture.custody.host_rules import Rule, parse_rule, refuse_unkn
 from freezeframe.capture.custody.host_watch import HostWatch
 from freezeframe.capture.custody.store import BESIDE, Keep, captures_in, parse_size
 from freezeframe.capture.custody.telling import tellers
-from freezeframe.capture.dataclass import dataclass
 from freezeframe.capture.errors import InputError
 from freezeframe.capture.folder import HostTrace
 from freezeframe.capture.recorder.guard import Extras, guard

@@ -12,8 +12,8 @@ import sys
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
 
-from freezeframe.capture.dataclass import dataclass
 from freezeframe.capture.errors import TargetError
 from freezeframe.emulator.iwarp import plain_tcp
 from freezeframe.emulator.iwarp.mpa import Options

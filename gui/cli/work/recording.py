@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from collections import defaultdict
 from collections.abc import Callable
-from dataclasses import field
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from fnmatch import fnmatchcase
 from pathlib import Path
@@ -18,7 +18,6 @@ import pyarrow.csv
 from freezeframe.analyzers.analysis import AnalysisResult, Series
 from freezeframe.capture.count_text import plural
 from freezeframe.capture.counters.recorded import Event, Recorded
-from freezeframe.capture.dataclass import dataclass
 from freezeframe.capture.errors import InputError
 from freezeframe.capture.parquet import write_batches
 from freezeframe.gui.cli.output import count_text, emit_json, table

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -15,7 +16,6 @@ from typing import Any
 from freezeframe.analyzers.analysis import AnalysisResult
 from freezeframe.analyzers.registry import load_analyses
 from freezeframe.analyzers.view import CaptureView
-from freezeframe.capture.dataclass import dataclass
 from freezeframe.capture.errors import FreezeframeError, TargetError
 from freezeframe.capture.folder import CaptureFolder
 from freezeframe.capture.recorder.pull import pull

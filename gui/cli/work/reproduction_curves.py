@@ -7,13 +7,13 @@ of its own worked out; a claim is what the text says of a curve, measured on our
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
 from freezeframe.analyzers.card.phases import ways_of
 from freezeframe.analyzers.card.view import CardView
-from freezeframe.capture.dataclass import dataclass
 from freezeframe.capture.errors import InputError
 from freezeframe.emulator.sci.record import run_bridge
 from freezeframe.gui.cli.output import table

@@ -7,10 +7,9 @@ paper does not give were chosen for it; or shows a *contradiction* of the paper 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import field
+from dataclasses import dataclass, field
 from typing import Any, Literal
 
-from freezeframe.capture.dataclass import dataclass
 from freezeframe.emulator.adapter.outcome import Outcome, run_adapter
 from freezeframe.emulator.adapter.reading import load_adapter
 from freezeframe.gui.cli.output import table

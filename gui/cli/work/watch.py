@@ -7,6 +7,7 @@ import signal
 import sys
 from collections.abc import Sequence
 from contextlib import ExitStack
+from dataclasses import dataclass
 from pathlib import Path
 
 from freezeframe.capture.count_text import plural
@@ -14,7 +15,6 @@ from freezeframe.capture.counters.alarms import parse_alarm
 from freezeframe.capture.counters.monitor import Monitor
 from freezeframe.capture.counters.recording import Recording
 from freezeframe.capture.custody.host_rules import refuse_unknown
-from freezeframe.capture.dataclass import dataclass
 from freezeframe.capture.errors import InputError
 from freezeframe.gui.cli.work.sources import check_period, opened_readers
 from freezeframe.gui.dashboard.app import Dashboard, DashboardOptions

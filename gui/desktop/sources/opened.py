@@ -7,7 +7,7 @@ of the source itself; ``offset_ps`` is the time of its zero on the window's time
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import field, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -17,7 +17,6 @@ import pandas as pd
 from freezeframe.analyzers.analysis import AnalysisResult
 from freezeframe.analyzers.contract import Finding
 from freezeframe.analyzers.wall_clock import WallClock
-from freezeframe.capture.dataclass import dataclass
 from freezeframe.capture.folder import CaptureFolder
 from freezeframe.decoders.trace.coverage import Coverage
 from freezeframe.decoders.trace.decode import Trace

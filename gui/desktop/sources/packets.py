@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import field
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +18,6 @@ from freezeframe.analyzers.packets.reduced import Stretches
 from freezeframe.analyzers.packets.survey import SeenConnection, Survey, survey_packets
 from freezeframe.analyzers.wall_clock import WallClock
 from freezeframe.capture.count_text import plural
-from freezeframe.capture.dataclass import dataclass
 from freezeframe.capture.packets.source import packet_blocks
 from freezeframe.capture.time_text import format_ps
 from freezeframe.decoders.iwarp.iwarp import IWARP

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from itertools import groupby
 
-from freezeframe.capture.dataclass import dataclass
 from freezeframe.gui.tracks.tracks import (
     BusTrack,
     IntervalTrack,

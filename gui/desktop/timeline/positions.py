@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import dataclass
 from itertools import pairwise
-
-from freezeframe.capture.dataclass import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import field
+from dataclasses import dataclass, field
 
 import numpy as np
 import numpy.typing as npt
 
-from freezeframe.capture.dataclass import dataclass
 from freezeframe.gui.desktop.timeline.layout import GroupLine, Row
 from freezeframe.gui.desktop.timeline.positions import Cursor, Selection
 from freezeframe.gui.desktop.timeline.prepared import Prepared

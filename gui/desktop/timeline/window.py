@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from freezeframe.capture.dataclass import dataclass
+from dataclasses import dataclass
+
 from freezeframe.capture.time_text import format_ps
 from freezeframe.gui.plots.axis import round_ticks
 
