@@ -28,6 +28,8 @@ from freezeframe.capture.registers.layouts import Kind
 
 SENDER_FIFO, LINK, RECEIVER_FIFO = 0, 1, 2
 """The stretches of a path between its four taps."""
+_RX_DEQ = 3  # the last tap of a path
+_LATE = 3  # cycles by which a cause may follow the word that is checked
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -50,7 +52,8 @@ class LinkWords:
 class Unplaced:
     """A packet that fails a check at ``tap`` (0-3 of the path) and was not recorded before it.
 
-    ``stretches``: where the damage can have happened; -1 is before the first tap.
+    ``stretches``: where the damage can have happened; -1 is before the first tap. ``entering``: the receiver's checker
+    found it bad as it entered the incoming FIFO.
     """
 
     sender: str
@@ -59,6 +62,7 @@ class Unplaced:
     stream: Stream
     packet: Packet
     stretches: tuple[int, ...]
+    entering: bool = False
 
 
 @dataclass(frozen=True, eq=False)
@@ -122,13 +126,73 @@ class Facts:
         self, sender: str, receiver: str, tap: int, stream: Stream, packet: Packet
     ) -> Unplaced:
         stretches = tuple(range(-1, tap))
-        if tap == 3 and self.froze_on(stream, packet):
+        entering = tap == _RX_DEQ and self.froze_before(stream, packet)
+        if tap == _RX_DEQ and self.froze_on(stream, packet):
             # rx_enq checks the same packet earlier; had it been bad there, that would be the cause.
             stretches = (RECEIVER_FIFO,)
+        elif entering:
+            good = self.good_until(sender, receiver, packet)
+            stretches = tuple(range(max(SENDER_FIFO, good), RECEIVER_FIFO))
         elif tap >= 2:
             # The CRCs are made before tx_enq, so a packet damaged there would pass them.
             stretches = tuple(s for s in stretches if s >= SENDER_FIFO)
-        return Unplaced(sender, receiver, tap, stream, packet, stretches)
+        return Unplaced(sender, receiver, tap, stream, packet, stretches, entering)
+
+    def good_until(self, sender: str, receiver: str, packet: Packet) -> int:
+        """Return the last tap of the sender that has this packet whole and good, by its number; -1 for none."""
+        if packet.seq is None or packet.header_ok is not True:
+            return -1
+        found = -1
+        for tap, stream in enumerate(self.streams(sender, receiver)[: LINK + 1]):
+            same = [p for p in stream.packets if p.seq == packet.seq] if stream is not None else []
+            if len(same) == 1 and same[0].whole and same[0].payload_ok and same[0].length_ok:
+                found = tap
+        return found
+
+    def froze_before(self, stream: Stream, packet: Packet) -> bool:
+        """Return whether the receiver froze for a bad packet while this one, the only bad one, was in its FIFO."""
+        bad = [other for other in stream.packets if other.bad]
+        cycle = self.view.cause_cycle(stream.device)
+        return (
+            len(bad) == 1
+            and self.caught_entering(stream.device)
+            and cycle is not None
+            and cycle < int(stream.cycle[packet.start])
+        )
+
+    def left_well(self, sender: str) -> bool:
+        """Return whether all that a sender put on its link is recorded there, without a gap, and good."""
+        stream = self.view.stream(sender, self.view.roles.tx.exit)
+        return (
+            stream is not None
+            and len(stream) > 0
+            and not stream.breaks
+            and not any(packet.bad for packet in stream.packets)
+        )
+
+    def caught_entering(self, receiver: str) -> bool:
+        """Return whether a receiver froze for a bad packet that was not leaving its FIFO: it came in bad.
+
+        Checks at rx_enq and rx_deq have the same causes and counters. What left the FIFO in the cycle of the cause is
+        in its memory, whole; where that is good, or nothing left, it was the check of what enters. Needs a card that
+        froze for its checks alone, so that the cycle is theirs, and whose counters have counted such a packet.
+        """
+        view, roles = self.view, self.view.roles
+        stream, cycle = view.stream(receiver, roles.rx.exit), view.cause_cycle(receiver)
+        means = ("bad-header", "bad-payload", "bad-length")
+        causes = {*view.causes(receiver)}
+        if stream is None or not len(stream) or stream.breaks or cycle is None or cycle >> 63:
+            return False
+        if not causes or not causes <= {*roles.causes(*means)}:
+            return False
+        if not any(view.count(receiver, each) for each in means):
+            return False
+        leaving = [
+            packet
+            for packet in stream.packets
+            if int(stream.cycle[packet.start]) <= cycle <= int(stream.cycle[packet.end - 1]) + _LATE
+        ]
+        return all(p.header_ok and p.payload_ok and p.length_ok for p in leaving)
 
     def froze_on(self, stream: Stream, packet: Packet) -> bool:
         """Return whether the recorder's first cause came as this packet left the receiver's FIFO.
@@ -150,7 +214,7 @@ class Facts:
         if cause_cycle is None:
             return False
         first, last = int(stream.cycle[packet.start]), int(stream.cycle[packet.end - 1])
-        return first <= cause_cycle <= last + 3
+        return first <= cause_cycle <= last + _LATE
 
     def link_words(self, diff: SegmentDiff) -> LinkWords:
         """Return the words of a comparison that stand side by side."""

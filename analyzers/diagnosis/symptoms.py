@@ -43,6 +43,13 @@ _OVERFLOW = (
     "credit-too-optimistic",
     "header-miscounted",
 )
+_ON_LINK = (
+    "payload-bit-flip",
+    "header-corrupted",
+    "sync-fifo-empty",
+    "lane-misaligned",
+    "clock-drift",
+)
 # What a cause means, and the diagnoses that bring it about.
 _BY_MEANING: dict[str, tuple[str, ...]] = {
     "bad-header": ("header-corrupted", "lane-misaligned", "sync-fifo-empty", "clock-drift"),
@@ -299,6 +306,7 @@ def _bad_packets(facts: Facts) -> Iterator[Finding]:
         if case.tap >= 2 and facts.overflowed(case.receiver):
             continue
         packet, stream = case.packet, case.stream
+        t_ps: int | None
         t_ps, unc_ps = stream.when(packet.end - 1)
         which = _which(packet)
         text = (
@@ -306,7 +314,14 @@ def _bad_packets(facts: Facts) -> Iterator[Finding]:
             f"{stream.source} ({verdict_text(packet)}), and "
             f"the tap before has no whole copy of it to compare with."
         )
-        if case.stretches == (-1,):
+        if case.entering:
+            text = (
+                f"{which} ({case.sender}->{case.receiver}) fails its checks at {stream.source} "
+                f"({verdict_text(packet)}), and {case.receiver} counted it as bad and froze for it before it left the "
+                f"incoming FIFO: it came in bad."
+            )
+            t_ps, unc_ps = facts.caused(case.receiver)
+        elif case.stretches == (-1,):
             text = (
                 f"{which} fails its checks at {stream.source} already "
                 f"({verdict_text(packet)}): "
@@ -324,7 +339,7 @@ def _bad_packets(facts: Facts) -> Iterator[Finding]:
                 *cause_evidence(facts, case.receiver),
             ),
             device=stream.device,
-            tap=stream.tap,
+            tap=facts.view.roles.rx.entry if case.entering else stream.tap,
             direction=f"{case.sender}->{case.receiver}",
             flow=packet.flow if packet.header_ok else None,
             packet=packet.seq if packet.header_ok else None,
@@ -455,12 +470,20 @@ def _unseen(facts: Facts, device: str, cause: str, candidates: tuple[str, ...]) 
     why = "the memories do not reach back to it, or have gaps there."
     if any(line.startswith(f"{device}.") for line in facts.view.switched_off):
         why = "kinds of record were switched off, or the memories do not reach back to it."
+    seen, sender = "", facts.view.peer(device)
+    if facts.caught_entering(device):
+        seen = f" It came in bad: nothing that left {device}'s incoming FIFO in that cycle is."
+        if sender is not None and facts.left_well(sender):
+            seen += f" No packet that {sender} sent was bad at {sender}.{facts.view.roles.tx.exit}."
+            candidates = tuple(name for name in candidates if name in _ON_LINK) or _ON_LINK[-1:]
     return Finding(
         diagnosis=UNDETERMINED,
-        text=f"{device} froze for {cause}, and what it saw is not in the recording: {why}",
+        text=f"{device} froze for {cause}, and what it saw is not in the recording: {why}{seen}",
         candidates=candidates,
         evidence=cause_evidence(facts, device),
         device=device,
+        tap=facts.view.roles.rx.entry if seen else None,
+        direction=f"{sender}->{device}" if seen and sender is not None else None,
         t_ps=t_ps,
         t_uncertainty_ps=unc_ps,
     )
