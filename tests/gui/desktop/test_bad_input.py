@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import shutil
+import sys
 from pathlib import Path
 
 import pytest
@@ -114,8 +115,7 @@ def refused(qtbot: QtBot, window: MainWindow, what: object) -> str:
 def test_a_damaged_capture_is_refused_by_name(
     qtbot: QtBot, window: MainWindow, fault_capture: Path, tmp_path: Path
 ) -> None:
-    copy = tmp_path / "copy.ff"
-    shutil.copytree(fault_capture, copy)
+    copy = Path(shutil.copytree(fault_capture, tmp_path / "copy.ff"))
     raw = copy / "raw" / "A.tx_enq.rec"
     data = bytearray(raw.read_bytes())
     data[100] ^= 1
@@ -128,8 +128,7 @@ def test_a_damaged_capture_is_refused_by_name(
 def test_a_capture_of_another_version_is_refused(
     qtbot: QtBot, window: MainWindow, fault_capture: Path, tmp_path: Path
 ) -> None:
-    copy = tmp_path / "copy.ff"
-    shutil.copytree(fault_capture, copy)
+    copy = Path(shutil.copytree(fault_capture, tmp_path / "copy.ff"))
     manifest = copy / "manifest.json"
     held = json.loads(manifest.read_text())
     held["format"][1] = 9
@@ -148,17 +147,13 @@ def test_a_file_of_no_format_is_refused_and_the_window_opens_the_next(
 
 
 def test_a_target_that_is_not_there_is_said(qtbot: QtBot, window: MainWindow) -> None:
-    assert (
-        "netdev:nosuch0" in refused(qtbot, window, "netdev:nosuch0")
-        or "nosuch0" in window.trouble.text()
-    )
+    assert "nosuch0" in refused(qtbot, window, "netdev:nosuch0")
 
 
 def test_damaged_notes_do_not_keep_the_capture_from_opening(
     qtbot: QtBot, make_window: MakeWindow, fault_capture: Path, tmp_path: Path
 ) -> None:
-    copy = tmp_path / "copy.ff"
-    shutil.copytree(fault_capture, copy)
+    copy = Path(shutil.copytree(fault_capture, tmp_path / "copy.ff"))
     (copy / "notes.json").write_text("{")
     window = make_window()
     key = wait_loaded(qtbot, window, copy)
@@ -192,36 +187,40 @@ def test_the_verb_refuses_options_that_cannot_be_meant(tmp_path: Path) -> None:
     assert "is not a folder" in run_inside("open", "--into", str(tmp_path / "no")).err
 
 
-def test_the_program_ends_as_it_should_when_the_window_is_closed(fault_capture: Path) -> None:
+CLOSED = """
+from PyQt6.QtCore import QTimer
+from PyQt6.QtWidgets import QApplication
+app = QApplication(["x"])
+from freezeframe.gui.desktop.options import DesktopOptions; from freezeframe.gui.desktop.start import start
+QTimer.singleShot(1500, app.closeAllWindows)
+sys.exit(start(DesktopOptions([sys.argv[1]])))
+"""
+CTRL_C = """
+import os, signal
+from freezeframe.gui.desktop.timeline import canvas
+drawn, painted = canvas.draw_ruler, []
+def draw(*scene):
+    painted.append(1)
+    if len(painted) == 3: os.kill(os.getpid(), signal.SIGINT)
+    return drawn(*scene)
+canvas.draw_ruler = draw
+from freezeframe.gui.cli.main import main
+main(["open", sys.argv[1]])
+"""
+
+
+@pytest.mark.parametrize(
+    ("program", "code"), [(CLOSED, 0), (CTRL_C, 130)], ids=["closed", "Ctrl-C"]
+)
+def test_the_program_ends_as_it_should_when_its_window_is_closed_or_interrupted_while_it_is_painted(
+    fault_capture: Path, program: str, code: int
+) -> None:
     """In a process of its own: Qt crashes at the end of one whose objects go in the wrong order."""
-    import sys
-
-    code = (
-        "import sys\n"
-        "from PyQt6.QtCore import QTimer\n"
-        "from PyQt6.QtWidgets import QApplication\n"
-        "app = QApplication(['x'])\n"
-        "from freezeframe.gui.desktop.options import DesktopOptions; from freezeframe.gui.desktop.start import start\n"
-        "QTimer.singleShot(1500, app.closeAllWindows)\n"
-        f"sys.exit(start(DesktopOptions([{str(fault_capture)!r}])))\n"
-    )
-    done = run_program([sys.executable, "-c", code])
-    assert done.returncode == 0, done.stderr[-2000:]
+    done = run_program([sys.executable, "-c", f"import sys\n{program}", str(fault_capture)])
+    assert done.returncode == code, done.stderr[-2000:]
     assert "Traceback" not in done.stderr
-
-
-def test_ctrl_c_in_the_terminal_closes_the_window_and_is_code_130(fault_capture: Path) -> None:
-    import sys
-
-    code = (
-        "import os, signal, sys, threading\n"
-        "from freezeframe.gui.cli.main import main\n"
-        "threading.Timer(2.5, os.kill, (os.getpid(), signal.SIGINT)).start()\n"
-        f"main(['open', {str(fault_capture)!r}])\n"
-    )
-    done = run_program([sys.executable, "-c", code])
-    assert done.returncode == 130, done.stderr[-2000:]
-    assert "Traceback" not in done.stderr
+    # Qt says so of a window that went away while it was painted.
+    assert "QBackingStore" not in done.stderr
 
 
 def test_a_mistake_of_the_program_is_shown_and_the_window_goes_on(
@@ -233,27 +232,3 @@ def test_a_mistake_of_the_program_is_shown_and_the_window_goes_on(
         mistake_shown(window)(ZeroDivisionError, error, error.__traceback__)
     assert "ZeroDivisionError: <b>by nothing</b>; the window goes on" in window.trouble.text()
     assert "Traceback" in capsys.readouterr().err
-
-
-def test_ctrl_c_in_the_midst_of_a_painted_picture_closes_the_window_after_it(
-    fault_capture: Path,
-) -> None:
-    import sys
-
-    code = (
-        "import os, signal\n"
-        "from freezeframe.gui.desktop.timeline import canvas\n"
-        "drawn, painted = canvas.draw_ruler, []\n"
-        "def draw(*scene):\n"
-        "    painted.append(1)\n"
-        "    if len(painted) == 3: os.kill(os.getpid(), signal.SIGINT)\n"
-        "    return drawn(*scene)\n"
-        "canvas.draw_ruler = draw\n"
-        "from freezeframe.gui.cli.main import main\n"
-        f"main(['open', {str(fault_capture)!r}])\n"
-    )
-    done = run_program([sys.executable, "-c", code])
-    assert done.returncode == 130, done.stderr[-2000:]
-    assert (
-        "QBackingStore" not in done.stderr
-    )  # Qt says so of a window that went away while it was painted
