@@ -195,7 +195,13 @@ from freezeframe.gui.desktop.options import DesktopOptions; from freezeframe.gui
 QTimer.singleShot(1500, app.closeAllWindows)
 sys.exit(start(DesktopOptions([sys.argv[1]])))
 """
-CTRL_C = """
+INTERRUPTED = """
+import os, signal, threading
+from freezeframe.gui.cli.main import main
+threading.Timer(2.5, os.kill, (os.getpid(), signal.SIGINT)).start()
+main(["open", sys.argv[1]])
+"""
+WHILE_PAINTED = """
 import os, signal
 from freezeframe.gui.desktop.timeline import canvas
 drawn, painted = canvas.draw_ruler, []
@@ -210,7 +216,9 @@ main(["open", sys.argv[1]])
 
 
 @pytest.mark.parametrize(
-    ("program", "code"), [(CLOSED, 0), (CTRL_C, 130)], ids=["closed", "Ctrl-C"]
+    ("program", "code"),
+    [(CLOSED, 0), (INTERRUPTED, 130), (WHILE_PAINTED, 130)],
+    ids=["closed", "Ctrl-C", "Ctrl-C while it paints"],
 )
 def test_the_program_ends_as_it_should_when_its_window_is_closed_or_interrupted_while_it_is_painted(
     fault_capture: Path, program: str, code: int
