@@ -24,6 +24,7 @@ from freezeframe.analyzers.streams import Packet, Stream
 from freezeframe.analyzers.taps.tap_diff import SegmentDiff, TapDiff
 from freezeframe.analyzers.view import CaptureView
 from freezeframe.capture.card.roles import EVENT_LOG
+from freezeframe.capture.count_text import plural
 from freezeframe.capture.registers.layouts import Kind
 
 SENDER_FIFO, LINK, RECEIVER_FIFO = 0, 1, 2
@@ -350,9 +351,10 @@ def first_bad_taps(view: CaptureView, verdicts: Verdicts) -> list[str]:
                 continue
             if counts.bad:
                 good = f", {before}" if before else ""
+                fail = "fails" if len(counts.bad) == 1 else "fail"
                 lines.append(
                     f"{sender}->{receiver}: the first bad tap is {device}.{tap}: {len(counts.bad)} of "
-                    f"{counts.packets} packets fail a check (header CRC {counts.header_bad}, "
+                    f"{plural(counts.packets, 'packet', thousands='')} {fail} a check (header CRC {counts.header_bad}, "
                     f"payload CRC {counts.payload_bad}, length {counts.length_bad}){good}"
                 )
                 break

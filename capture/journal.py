@@ -22,6 +22,7 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
+from freezeframe.capture.count_text import plural
 from freezeframe.capture.durable import sync_directory
 from freezeframe.capture.errors import CaptureFormatError, InputError
 
@@ -73,7 +74,9 @@ class Hole(NamedTuple):
             if self.size_B
             else ""
         )
-        return f"{self.segment}: {where}{self.frames} frames are missing before byte {self.first_B + self.size_B}"
+        verb = "is" if self.frames == 1 else "are"
+        missing = f"{plural(self.frames, 'frame')} {verb} missing"
+        return f"{self.segment}: {where}{missing} before byte {self.first_B + self.size_B}"
 
 
 class Disk:

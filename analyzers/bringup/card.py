@@ -21,6 +21,7 @@ from freezeframe.analyzers.bringup.recording import (
     record,
     under_traffic,
 )
+from freezeframe.capture.count_text import plural
 from freezeframe.capture.registers.access import Device
 from freezeframe.capture.registers.layouts import PacketFlag
 from freezeframe.decoders.trace.encode import pattern_payload
@@ -90,8 +91,8 @@ def _patterns(recording: Recording, device: str, tap: str, sender: int) -> str:
     sent = here[(here["flags"] & int(PacketFlag.PATTERN)) != 0]
     if len(sent) < _LEAST:
         raise Failure(
-            f"{device}.{tap}: {len(sent)} whole pattern packets among {len(here)} packets; at least "
-            f"{_LEAST} were to be seen"
+            f"{device}.{tap}: {plural(len(sent), 'whole pattern packet')} among {plural(len(here), 'packet')}; at "
+            f"least {_LEAST} were to be seen"
         )
     data = words["data"].to_numpy().view(np.uint64)
     seed = pattern_seed(sender)
@@ -131,7 +132,7 @@ def _all_words(seed: int, index: int) -> npt.NDArray[np.uint64]:
 
 def _difference(body: npt.NDArray[np.uint64], want: npt.NDArray[np.uint64]) -> str:
     if len(body) != len(want):
-        return f"has {len(body)} words and should have {len(want)}"
+        return f"has {plural(len(body), 'word')} and should have {len(want)}"
     at = int(np.flatnonzero(body != want)[0])
     read, expected = int(body[at]), int(want[at])
     return (
@@ -161,7 +162,7 @@ def _messages(recording: Recording, device: str, tap: str) -> str:
             raise Failure(
                 f"{device}.{tap}: packet {seq} has {length} words, its descriptor {lengths[seq]}"
             )
-    return f"{device}: {len(here)} packets with good CRCs, {len(described)} as long as their descriptors"
+    return f"{device}: {plural(len(here), 'packet')} with good CRCs, {len(described)} as long as their descriptors"
 
 
 def _no_errors(recording: Recording) -> str:

@@ -12,6 +12,7 @@ from freezeframe.analyzers.card.names import NONE_KNOWN, RECORDER_SUSPECT, REORD
 from freezeframe.analyzers.card.stretch import StretchView
 from freezeframe.analyzers.card.view import CardView
 from freezeframe.analyzers.contract import Says, Witness
+from freezeframe.capture.count_text import plural
 from freezeframe.decoders.tap.checked import FCS_B, CheckedStream
 
 _NOT_ITS_OWN = ("host", "trigger", "peer")  # causes that no packet here has to account for
@@ -24,10 +25,10 @@ def what_was_seen(card: CardView) -> Iterator[str]:
         passed = int((known & (end.wrong == 0)).sum())
         checks = f", {passed} of {int(known.sum())} pass their checks" if known.any() else ""
         whole = int(end.stream.whole.sum() + end.stream.told.sum())
-        yield f"{name}: {whole} packet{'s' * (whole != 1)}{checks}"
+        yield f"{name}: {plural(whole, 'packet')}{checks}"
     for view in [*card.stretches, *(card.beside.departures if card.beside else ())]:
         if not view.needs and view.pairing.pairs:
-            yield f"{view.where[0]} -> {view.where[1]}: {len(view.pairing.pairs)} packets compared"
+            yield f"{view.where[0]} -> {view.where[1]}: {plural(len(view.pairing.pairs), 'packet')} compared"
     held = sum(law.holds is True for law in card.laws)
     if held:
         yield f"laws: {held} hold"

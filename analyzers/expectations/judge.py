@@ -11,8 +11,10 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from freezeframe.analyzers.expectations.rules import Count, Rule
+from freezeframe.capture.count_text import plural
 from freezeframe.capture.errors import InputError
 from freezeframe.capture.time_text import format_ps
+from freezeframe.decoders.query.never import never
 from freezeframe.decoders.query.parse import ExpressionError
 from freezeframe.decoders.query.rows import matching_rows
 from freezeframe.decoders.stack_run import Decoded
@@ -26,6 +28,7 @@ class Outcome:
     """Whether a rule holds, what was seen in one line, and the row that breaks it where one does.
 
     ``row`` counts the rows of ``table`` from 0, as `decode` writes them; None where no single row is to blame.
+    ``never`` says what the rule asks a column for that it can never have: such a rule may hold, and says nothing.
     """
 
     rule: Rule
@@ -34,6 +37,7 @@ class Outcome:
     table: str
     row: int | None = None
     values: dict[str, Any] | None = None
+    never: tuple[str, ...] = ()
 
 
 def judge(rule: Rule, tables: Sequence[Decoded]) -> Outcome:
@@ -53,8 +57,17 @@ def judge(rule: Rule, tables: Sequence[Decoded]) -> Outcome:
     for holds, seen, row in _answers(rule, table, rows, t_ps):
         if not holds:
             values = None if row is None else table.slice(row, 1).to_pylist()[0]
-            return Outcome(rule, False, seen, name, row, values)
-    return Outcome(rule, True, f"{len(rows):,} row{'s' * (len(rows) != 1)}", name)
+            return Outcome(rule, False, seen, name, row, values, _slips(rule, table))
+    return Outcome(rule, True, plural(len(rows), "row"), name, never=_slips(rule, table))
+
+
+def _slips(rule: Rule, table: pa.Table) -> tuple[str, ...]:
+    asked = (rule.where, rule.every, rule.first, rule.last, *rule.sequence, rule.answered_by)
+    return tuple(
+        f"{rule.name}: {expression}: {line}"
+        for expression in dict.fromkeys(filter(None, asked))
+        for line in never(expression, [table])
+    )
 
 
 _Answer = tuple[bool, str, int | None]

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from freezeframe.analyzers.witness.case import Case
 from freezeframe.capture.card.roles import EVENT_LOG
+from freezeframe.capture.count_text import plural
 
 
 def looked_at(case: Case) -> Iterator[str]:
@@ -22,13 +23,13 @@ def looked_at(case: Case) -> Iterator[str]:
             good = sum(not p.bad for p in known)
             checks = f", {good} of {len(known)} pass their checks" if known else ""
             many = len(stream.packets)
-            yield f"{stream.source}: {many} packet{'s' * (many != 1)}{checks}"
+            yield f"{stream.source}: {plural(many, 'packet')}{checks}"
     for _, _, _, diff in case.facts.differences():
         if diff.words_compared:
-            yield f"{diff.up.source} -> {diff.down.source}: {diff.words_compared:,} words compared"
+            yield f"{diff.up.source} -> {diff.down.source}: {plural(diff.words_compared, 'word')} compared"
     for name, log in view.logs.items():
         if len(log):
-            yield f"{name}.{EVENT_LOG}: {len(log):,} events"
+            yield f"{name}.{EVENT_LOG}: {plural(len(log), 'event')}"
     held = sum(law.state == "holds" for law in case.laws)
     if held:
         yield f"laws: {held} hold"

@@ -130,9 +130,9 @@ def _odd_beside(
         return _Odd(bound, tap, here, *word, why, sure=True, seen_by=("tap_after",))
     taken = _taken_well(bound)
     if taken:
-        why = f"{names} has another word there, and {taken}"
+        why = f"{_others(after)} another word there, and {taken}"
         return _Odd(bound, tap, here, *word, why, sure=True, seen_by=("tap_after", "checker"))
-    why = f"{names} has another word there"
+    why = f"{_others(after)} another word there"
     return _Odd(bound, tap, here, *word, why, sure=False)
 
 
@@ -211,8 +211,14 @@ def _odd_at_last(bound: Bound, tap: int, here: At, ahead: Sequence[At]) -> _Odd 
         return _Odd(bound, tap, here, at, right, why, sure=True, seen_by=seen_by)
     if not ahead:
         return None
-    names = " and ".join(other[0].source for other in ahead)
-    return _Odd(bound, tap, here, at, right, f"{names} has another word there", sure=False)
+    return _Odd(bound, tap, here, at, right, f"{_others(ahead)} another word there", sure=False)
+
+
+def _others(taps: Sequence[At]) -> str:
+    """Return taps with their verb: ``A.tx_enq has``, ``A.tx_enq and A.tx_deq have``."""
+    return (
+        f"{' and '.join(other[0].source for other in taps)} {'has' if len(taps) == 1 else 'have'}"
+    )
 
 
 def _all_counted(bound: Bound, stream: Stream) -> bool:

@@ -15,6 +15,7 @@ from typing import Any, NamedTuple
 
 import pyarrow as pa
 
+from freezeframe.capture.count_text import plural
 from freezeframe.capture.counters.recording import COUNTERS, GUARD, LINES, VERSION
 from freezeframe.capture.errors import CaptureFormatError, CaptureVersionError
 from freezeframe.capture.journal import FIRST, Hole, read, segments
@@ -125,7 +126,9 @@ class Recorded:
                     ]
                 case {"source": str(source), "missed": int(count)}:
                     self.missed[source] = self.missed.get(source, 0) + count
-                    self.missing.append(f"{count} samples of {source}: read, and not taken in time")
+                    self.missing.append(
+                        f"{plural(count, 'sample')} of {source}: read, and not taken in time"
+                    )
                 case {"entry": str(what), "document": dict(document)}:
                     if entries is not None:
                         entries.append(Entry(what, document))

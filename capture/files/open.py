@@ -138,8 +138,9 @@ def find_format(path: str | Path) -> str:
     if unread := foreign(path):
         raise InputError(f"{path}: {unread}")
     refuse_empty(place)
+    begins = f"it begins with {head[:8].hex(' ')}" if head else "nothing can be read from it"
     raise InputError(
-        f"{path}: no format is recognised (it begins with {head[:8].hex(' ')}), of samples or of packets "
+        f"{path}: no format is recognised ({begins}), of samples or of packets "
         f"(pcap, pcapng); say --format {', '.join(FORMATS)}, raw samples as --format binary:channels=8,rate=1000000"
     )
 

@@ -19,6 +19,7 @@ from functools import partial
 from pathlib import Path
 
 from freezeframe.capture.card.device import split_card
+from freezeframe.capture.count_text import plural
 from freezeframe.capture.custody.accounts import Accounts
 from freezeframe.capture.custody.giving_up import note_armed
 from freezeframe.capture.custody.guard_log import GuardLog
@@ -408,7 +409,7 @@ class _Guard:
     def _said(self, report: PullReport) -> None:
         missing = "" if report.complete else f"; missing: {'; '.join(report.lost)}"
         self._log(
-            f"{report.path.name}: {report.words} words in {report.seconds:.2f} s, "
+            f"{report.path.name}: {plural(report.words, 'word', thousands='')} in {report.seconds:.2f} s, "
             f"{report.retries} read again{missing}"
         )
         if report.not_noted:

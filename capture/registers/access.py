@@ -15,6 +15,7 @@ import numpy as np
 from freezeframe.capture.card.finding import FoundCard
 from freezeframe.capture.card.map_1 import card_of_map, map_1_card_of_file, register_map_of
 from freezeframe.capture.card.roles import Roles, roles_of
+from freezeframe.capture.count_text import plural
 from freezeframe.capture.errors import BusError, DeviceUnknownError, InputError, TargetError
 from freezeframe.capture.registers import names
 from freezeframe.capture.registers.identity import IDENTITY_REGISTERS, MAGIC, Identity
@@ -476,8 +477,8 @@ def agreed_words(
             return words
     first = int(asked[unsure[0]])
     raise TargetError(
-        f"{url}: {len(unsure)} words, the first at {first:#010x} ({describe(first)}), did not read "
-        f"the same twice running in {_TRIES + 1} readings: they still change, or the network "
+        f"{url}: {plural(len(unsure), 'word')}, the first at {first:#010x} ({describe(first)}), did not read "
+        f"the same twice running in {_TRIES + 1} readings: what stands there changes, or the network "
         "alters packets"
     )
 

@@ -16,6 +16,7 @@ from pathlib import Path
 import numpy as np
 import serial
 
+from freezeframe.capture.count_text import plural
 from freezeframe.capture.errors import InputError, TargetError, TargetTimeout
 from freezeframe.capture.targets._checks import (
     checked_addresses,
@@ -156,7 +157,7 @@ class UartTarget:
             self.stats.stray_B += len(answer)
             if time.monotonic() - begun_s + _QUIET_S > self._timeout_s:
                 raise TargetTimeout(
-                    f"{self.url}: {count} words at {address:#010x}: {got_B} of {4 * count} B came "
+                    f"{self.url}: {plural(count, 'word')} at {address:#010x}: {got_B} of {4 * count} B came "
                     f"in {self._timeout_s:g} s; is the baud rate right, does UARTBone listen there?"
                 )
             self._find_silence(port, begun_s)

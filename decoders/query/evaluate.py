@@ -57,7 +57,7 @@ def matching(table: pd.DataFrame, expression: str) -> Bools:
         ExpressionError: the expression is malformed, names no column of the table, or compares
             what cannot be compared; it says where.
     """
-    return _rows(parse(expression), table)
+    return rows_of(parse(expression), table)
 
 
 def _is_text(column: pd.Series[Any]) -> bool:
@@ -66,12 +66,13 @@ def _is_text(column: pd.Series[Any]) -> bool:
     return not (kinds.is_bool_dtype(dtype) or kinds.is_numeric_dtype(dtype))
 
 
-def _rows(node: Node, table: pd.DataFrame) -> Bools:
+def rows_of(node: Node, table: pd.DataFrame) -> Bools:
+    """Return ``(n,)`` bool: whether each row matches an expression that was parsed; see `matching`."""
     if isinstance(node, Not):
-        return ~_rows(node.of, table)
+        return ~rows_of(node.of, table)
     if isinstance(node, And | Or):
         # Every part is evaluated, also where the answer is known already: an error in it must be reported.
-        parts = [_rows(part, table) for part in node.of]
+        parts = [rows_of(part, table) for part in node.of]
         join = np.logical_and if isinstance(node, And) else np.logical_or
         found: Bools = join.reduce(parts)
         return found

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -12,22 +12,16 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from freezeframe.capture.errors import InputError
-from freezeframe.capture.nearest import meant
 from freezeframe.decoders.query.evaluate import MixedColumnsError, matching
+from freezeframe.decoders.query.never import Never, comparisons
 from freezeframe.decoders.query.parse import (
-    And,
-    Comparison,
     ExpressionError,
     Node,
-    Not,
-    Or,
-    Text,
     Word,
     parse,
 )
 from freezeframe.decoders.stack_run import Decoded
 
-_MOST_TEXTS = 12  # of a column, in a message
 _INTEGERS = {
     pa.int8(): pd.Int8Dtype(), pa.int16(): pd.Int16Dtype(), pa.int32(): pd.Int32Dtype(),
     pa.int64(): pd.Int64Dtype(), pa.uint8(): pd.UInt8Dtype(), pa.uint16(): pd.UInt16Dtype(),
@@ -56,11 +50,10 @@ class Selection:
         Raises:
             ExpressionError: it is malformed.
         """
-        self._comparisons = [*_comparisons(parse(expression))]
+        self._never = Never(expression)
         self._expression = expression
         self._note = note
         self._fits: dict[str, bool] = {}
-        self._seen: dict[tuple[str, str], set[str] | None] = {}
 
     def rows(self, tables: Sequence[Decoded]) -> list[Decoded]:
         """Return the tables that have the columns, with the rows that match.
@@ -72,7 +65,7 @@ class Selection:
             self._look(tables)
         for name, table in tables:
             if self._fits[name]:
-                self._see(table)
+                self._never.see(table)
         return [
             Decoded(name, table.filter(pa.array(matching_rows(table, self._expression))))
             for name, table in tables
@@ -81,24 +74,8 @@ class Selection:
 
     def note_never(self) -> None:
         """Tell, behind the last block, each text that is compared with columns which never can have it."""
-        for (column, value), texts in self._seen.items():
-            if texts and value not in texts:
-                there = sorted(texts)[:_MOST_TEXTS]
-                more = f" and {len(texts) - len(there)} more" if len(texts) > len(there) else ""
-                hint = meant(value, sorted(texts), f"it has {', '.join(there)}{more}")
-                self._note(f"{self._expression}: {column} is never {value!r}; {hint}")
-
-    def _see(self, table: pa.Table) -> None:
-        """Keep which texts the columns can have that are compared with one; None where they can have any."""
-        by_lower = {name.lower(): name for name in reversed(table.column_names)}
-        for each in self._comparisons:
-            asked = _column_and_text(each, by_lower)
-            if asked is None:
-                continue
-            column, value = asked
-            texts = _vocabulary(table[column])
-            known = self._seen.setdefault((column, value), set())
-            self._seen[column, value] = None if known is None or texts is None else known | texts
+        for line in self._never.told():
+            self._note(f"{self._expression}: {line}")
 
     def _look(self, tables: Sequence[Decoded]) -> None:
         errors: dict[str, ExpressionError] = {}
@@ -129,44 +106,13 @@ def _columns(node: Node, there: Sequence[str]) -> list[str]:
     """Return the columns that an expression needs: those it names, all where it asks any column."""
     by_lower = {name.lower(): name for name in reversed(there)}
     needed: set[str] = set()
-    for comparison in _comparisons(node):
+    for comparison in comparisons(node):
         words = [part for part in (comparison.left, comparison.right) if isinstance(part, Word)]
         named = {by_lower[word.name.lower()] for word in words if word.name.lower() in by_lower}
         if not named:
             return list(there)
         needed |= named
     return [name for name in there if name in needed]
-
-
-def _comparisons(node: Node) -> Iterator[Comparison]:
-    if isinstance(node, Not):
-        yield from _comparisons(node.of)
-    elif isinstance(node, And | Or):
-        for part in node.of:
-            yield from _comparisons(part)
-    else:
-        yield node
-
-
-def _column_and_text(comparison: Comparison, by_lower: Mapping[str, str]) -> tuple[str, str] | None:
-    """Return what ``column == text`` compares, either way round; None of any other comparison."""
-    if comparison.sign not in ("==", "!="):
-        return None
-    sides = (comparison.left, comparison.right)
-    columns = [
-        by_lower.get(side.name.lower()) if isinstance(side, Word) else None for side in sides
-    ]
-    for column, here, other in zip(columns, reversed(columns), reversed(sides), strict=True):
-        if column is not None and here is None and isinstance(other, Word | Text):
-            return column, other.name if isinstance(other, Word) else other.value
-    return None
-
-
-def _vocabulary(column: pa.ChunkedArray) -> set[str] | None:
-    """Return the texts that a column can have; None where it can have any."""
-    if not pa.types.is_dictionary(column.type):
-        return None
-    return {str(text) for chunk in column.chunks for text in chunk.dictionary.to_pylist()}
 
 
 def _series(column: pa.ChunkedArray) -> pd.Series[Any]:

@@ -13,6 +13,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from freezeframe.capture.count_text import plural
 from freezeframe.capture.errors import InputError
 from freezeframe.capture.files.edges import Edges, samples_to_ps
 from freezeframe.capture.files.samples import Samples
@@ -177,7 +178,7 @@ def spi_texts(row: Mapping[str, Any]) -> Texts:
         error = str(row["error"])
         return Texts("!", error, f"{row['source']}{chip}: {error}: {_ERROR_TEXTS[error]}")
     if row["kind"] == "transfer":
-        size = f"{row['words']} words"
+        size = plural(row["words"], "word")
         lines = [
             f"{line} {' '.join(_word_text(word, 2) for word in row[line.lower()])}"
             for line in ("MOSI", "MISO")

@@ -293,7 +293,8 @@ def _check_losses(reading: Reading, notes: _Notes) -> None:
         return
     lost = reading.columns.data[rows] & LOSS_LOST_MASK
     total, slots = int(lost.sum()), reading.slot[rows]
-    text = f"{total} events were lost, the first of them before this slot: the log's FIFO was full"
+    verb = "was" if total == 1 else "were"
+    text = f"{plural(total, 'event')} {verb} lost, the first of them before this slot: the log's FIFO was full"
     notes.problem(ProblemCode.EVENTS_LOST, int(slots[0]), total, text)
     for row, slot, value in zip(rows.tolist(), slots.tolist(), lost.tolist(), strict=True):
         notes.marks.append(Mark(ProblemCode.EVENTS_LOST, row, slot, value))

@@ -92,8 +92,8 @@ def run(
     Examples:
       freezeframe trigger etherbone://192.0.2.7 --on rx_enq --term flow=3,type=RDMA_WRITE --arm
       freezeframe trigger etherbone://192.0.2.7 --on tx_deq --term kind=HEAD --then kind=HEAD --count 4 --limit 100
-      freezeframe trigger etherbone://192.0.2.7 --on rx_in --term kind=TAIL --on rx_out --term kind=TAIL \
-        --step a --step b,not-within=5000
+      freezeframe trigger etherbone://192.0.2.7 --on rx_in --term kind=TAIL \\
+        --on rx_out --term kind=TAIL --step a --step b,not-within=5000
       freezeframe trigger etherbone://192.0.2.7
     """
     asked = Asked(on or (), term or (), then or (), step or (), count, limit, edge, pin or "")

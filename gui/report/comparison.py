@@ -39,8 +39,8 @@ class Comparison:
     lines: tuple[Line, ...]
 
     def note(self, line: Line) -> str:
-        """Return what is odd about a line: how its values differ, or where it is missing."""
-        notes = [cell.difference for cell in line.cells if cell and cell.difference]
+        """Return what is odd about a line: how its values differ, each said once, or where it is missing."""
+        notes = list(dict.fromkeys(c.difference for c in line.cells if c and c.difference))
         pairs = zip(self.sources, line.cells, strict=True)
         return "; ".join(notes + [f"not at {source}" for source, cell in pairs if cell is None])
 

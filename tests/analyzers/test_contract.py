@@ -114,6 +114,6 @@ def test_the_first_bad_tap_is_named_for_each_direction(explained: Explain) -> No
     pair.traffic(6)
     alter(pair.send(length=9), "rx_enq", 4, 1)
     assert (
-        "A->B: the first bad tap is B.rx_enq: 1 of 7 packets fail a check (header CRC 0, payload CRC 1, "
+        "A->B: the first bad tap is B.rx_enq: 1 of 7 packets fails a check (header CRC 0, payload CRC 1, "
         "length 0), all good at A.tx_deq"
     ) in explained(pair).notes

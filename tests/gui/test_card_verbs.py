@@ -201,9 +201,9 @@ def test_an_export_without_a_packet_says_so(tmp_path: Path) -> None:
     done = run_inside("export", str(tmp_path / "x.ff"), "--to", "pcapng", "-o", str(tmp_path / "x.pcapng"))  # fmt: skip
     assert done.code == 0
     assert (
-        "  note: a file without a packet: none is in A.rx_in, A.rx_out; freezeframe explain "
+        "note: a file without a packet: none is in A.rx_in, A.rx_out; freezeframe explain "
         f"{tmp_path / 'x.ff'} says what is\n"
-    ) in done.out
+    ) in done.err
 
 
 @pytest.mark.parametrize("shape", SHAPES)

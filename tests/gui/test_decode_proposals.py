@@ -131,3 +131,17 @@ def test_a_capture_folder_in_a_folder_is_one_capture_whatever_it_holds(tmp_path:
     (capture,) = json.loads(done.out)["captures"]
     assert capture["file"] == str(inner / "card.ff")
     assert capture["recording"].startswith("is the recording of a card: freezeframe decode ")
+
+
+def test_on_a_narrow_terminal_the_evidence_stands_below_each_capture(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("a.sr", "b.sr"):
+        write_sr(i2c(), tmp_path / name)
+    monkeypatch.setattr("freezeframe.gui.cli.output.text_width", lambda: 60)
+    monkeypatch.setattr("freezeframe.gui.cli.work.propose_many.text_width", lambda: 60)
+    monkeypatch.setattr("freezeframe.gui.cli.work.propose_many._on_terminal", lambda: True)
+    lines = run_inside("decode", str(tmp_path)).out.splitlines()
+    assert lines[0] == f"{tmp_path}/a.sr: i2c, 98%"
+    assert lines[1].startswith("    named scl, sda; 8 START, 8 STOP; 8 transfers, 0 errors")
+    assert max(len(line) for line in lines if line.startswith(" ")) <= 60

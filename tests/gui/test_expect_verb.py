@@ -112,3 +112,18 @@ def test_export_writes_only_the_rows_that_match(phy: Path) -> None:
         "export", str(phy), "-d", "mdio", "--where", "op == read", "--to", "csv", "-o", str(place)
     )
     assert (done.code, len(place.read_text().splitlines())) == (0, 3)
+
+
+def test_a_rule_that_asks_a_column_for_a_text_that_it_never_has_is_told_also_where_it_holds(
+    phy: Path, tmp_path: Path
+) -> None:
+    rules = tmp_path / "slip.toml"
+    rules.write_text(
+        "decode = ['mdio']\n[[expect]]\nname = 'no raeds'\nwhere = 'op == raed'\nrows = 0\n"
+    )
+    done = run_inside("expect", str(phy), str(rules))
+    assert done.code == 0
+    slip = "no raeds: op == raed: op is never 'raed'; did you mean read?"
+    assert done.err == f"note: {slip}\n"
+    document = json.loads(run_inside("expect", str(phy), str(rules), "--json").out)
+    assert document["expectations"][0]["never"] == [slip]

@@ -62,7 +62,7 @@ def calibrate(capture: Path, output: Path, *, json: bool) -> None:
     ]
     print(table(("", "fitted", "90 % interval", "samples", "told by"), rows, right=(1, 3)))
     print(
-        f"\n{len(fit.arrivals)} messages came; their latency by the fitted profile is {100 * misfit:+.1f} % from the "
+        f"\n{len(fit.arrivals)} messages came; their latency by the fitted profile is {100 * misfit:+z.1f} % from the "
         f"capture's own.\nWritten: {printable(output)}; ask 'freezeframe what-if {printable(output)} --set KEY=VALUE'."
     )
 

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from freezeframe.capture.count_text import plural
 from freezeframe.capture.errors import InputError
 from freezeframe.capture.registers.access import Recorder
 from freezeframe.capture.registers.register_map import CounterInfo
@@ -99,6 +100,14 @@ def _print_table(
             if growth is not None:
                 row.append(count_text(growth[device][name]) if has else "")
         rows.append([*row, info.unit, info.doc])
+    if hidden and not rows:
+        print(f"All {plural(hidden, 'counter')} are 0 on {_of(last)} (--all shows them).")
+        return
     print(table([*headers, "unit", "meaning"], rows, right=range(1, len(headers))))
     if hidden:
-        print(f"\n{hidden} more counters are 0 on every device (--all shows them).")
+        are = "is" if hidden == 1 else "are"
+        print(f"\n{plural(hidden, 'more counter')} {are} 0 on {_of(last)} (--all shows them).")
+
+
+def _of(devices: Mapping[str, Any]) -> str:
+    return f"device {next(iter(devices))}" if len(devices) == 1 else "every device"

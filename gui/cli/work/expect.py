@@ -61,6 +61,7 @@ def expect(
         outcomes = [judge(rule, tables) for rule in said.rules]
     except InputError as error:
         raise InputError(f"{rules_file}: {error}") from None
+    print_notes([slip for outcome in outcomes for slip in outcome.never])
     if junit is not None:
         with new_files([junit], force=force) as (place,):
             place.write_bytes(
@@ -111,6 +112,7 @@ def _document(
                 "holds": outcome.holds,
                 "seen": outcome.seen,
                 "row": outcome.row,
+                "never": list(outcome.never),
                 "text": None if outcome.values is None else _row_text(outcome, registry),
             }
             for outcome in outcomes

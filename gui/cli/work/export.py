@@ -11,6 +11,7 @@ from freezeframe.gui.cli.output import count_text, emit_json, progress_bar
 from freezeframe.gui.cli.reading import Reading
 from freezeframe.gui.cli.stdout_file import one_to_stdout
 from freezeframe.gui.cli.work.reading import (
+    print_notes,
     refuse_on_recording,
     samplerate_hz,
     source_choice,
@@ -83,5 +84,4 @@ def export(
         print(printable(f"{path}: {count_text(path.stat().st_size)} B"))
     for what, count in done.wrote.counts.items():
         print(printable(f"  {what}: {count_text(count)}"))
-    for note in done.wrote.notes:
-        print(printable(f"  note: {note}"))
+    print_notes(done.wrote.notes)

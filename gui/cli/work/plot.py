@@ -119,7 +119,10 @@ def _why_not(analysis: Analysis, result: AnalysisResult) -> str:
     if analysis.draws == "":
         return f"it is never drawn; its figures and tables are what 'freezeframe analyze {analysis.id}' prints"
     if not (result.figures or result.tables):
-        return " ".join(result.notes) or "it found nothing in this capture"
+        return (
+            "; ".join(note.rstrip(".") for note in result.notes)
+            or "it found nothing in this capture"
+        )
     what = analysis.draws or "nothing that lies along time"
     there = f"it draws {what}, and there are none" if analysis.draws else f"it found {what}"
     return f"{there} in this capture; 'freezeframe analyze {analysis.id}' has its figures"

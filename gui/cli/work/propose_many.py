@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import glob
+import sys
+import textwrap
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
@@ -16,7 +18,7 @@ from freezeframe.capture.targets.given_as_file import missing
 from freezeframe.decoders.guess.propose import Guess, Guesser
 from freezeframe.decoders.plugin import load_with_plugins
 from freezeframe.gui.cli.compiling import compile_notice
-from freezeframe.gui.cli.output import emit_json, progress_bar, table
+from freezeframe.gui.cli.output import emit_json, progress_bar, table, text_width
 from freezeframe.gui.cli.reading import Reading
 from freezeframe.gui.cli.work.propose import evidence_line, of_a_card, proposal_document
 from freezeframe.gui.cli.work.reading import samplerate_hz, source_choice
@@ -59,7 +61,10 @@ def propose_many(
         emit_json({"captures": [_document(file, guess) for file, guess in found]})
         return
     rows = [row for file, guess in found for row in _rows(file, guess)]
-    print(table(("capture", "decoder", "score", "evidence"), rows, right=(2,)))
+    text = table(("capture", "decoder", "score", "evidence"), rows, right=(2,))
+    if _on_terminal() and max(map(len, text.splitlines())) > text_width():
+        text = "\n".join(map(_wrapped, rows))
+    print(text)
     if others:
         print(f"{plural(others, 'file')} of other kinds left out")
 
@@ -112,6 +117,24 @@ def _rows(file: Path, guess: Guess | FreezeframeError | str) -> Iterator[tuple[s
     else:
         for each in guess.proposals:
             yield str(file), each.spec, f"{each.stated:.0%}", evidence_line(each)
+
+
+def _on_terminal() -> bool:
+    return sys.stdout.isatty()
+
+
+def _wrapped(row: tuple[str, ...]) -> str:
+    """Return a row for a terminal that is narrower than the table: what it is, and the evidence below it."""
+    file, decoder, score, evidence = map(printable, row)
+    lead = f"{file}: {decoder}" + (f", {score}" if score else "")
+    lines = textwrap.wrap(
+        evidence,
+        text_width(),
+        initial_indent="    ",
+        subsequent_indent="    ",
+        break_on_hyphens=False,
+    )
+    return "\n".join([lead, *lines])
 
 
 def _document(file: Path, guess: Guess | FreezeframeError | str) -> dict[str, Any]:

@@ -104,7 +104,7 @@ class Figure:
         """Return the figure as tables."""
         rows = [
             (line.label, number(p.x), number(p.ours), "-" if p.paper is None else number(p.paper),
-             "-" if p.difference is None else f"{p.difference:+.1f} %", p.verdict)
+             "-" if p.difference is None else f"{p.difference:+z.1f} %", p.verdict)
             for line in self.lines for p in line.points
         ]  # fmt: skip
         headers = ("curve", self.x_label, f"ours, {self.y_label}", "paper", "difference", "agrees")

@@ -120,7 +120,7 @@ def rows_text(judged: Sequence[Judged]) -> str:
     """Return the rows as a table, and how many agree."""
     rows = [
         (one.row.label, paper_text(one.row), f"{number(one.ours)} {one.row.unit}".rstrip(),
-         "-" if one.difference is None else f"{one.difference:+.1f} %", one.row.kind, one.verdict, one.row.why)
+         "-" if one.difference is None else f"{one.difference:+z.1f} %", one.row.kind, one.verdict, one.row.why)
         for one in judged
     ]  # fmt: skip
     headers = ("quantity", "paper", "ours", "difference", "kind", "agrees", "mechanism")
@@ -134,7 +134,7 @@ def rows_markdown(judged: Sequence[Judged]) -> str:
         "|---|---|---|---|---|---|---|",
     ]
     for one in judged:
-        difference = "-" if one.difference is None else f"{one.difference:+.1f} %"
+        difference = "-" if one.difference is None else f"{one.difference:+z.1f} %"
         ours = f"{number(one.ours)} {one.row.unit}".rstrip()
         verdict = "**no**" if one.agrees is False else one.verdict
         kind = f"fit of {', '.join(one.row.fitted)}" if one.row.fitted else one.row.kind

@@ -170,8 +170,8 @@ def _print_gains(found: dict[str, Gain]) -> None:
     rows = [
         (
             name.replace("_", " "),
-            f"{gain.value:+.1f} %",
-            f"{gain.low:+.1f} .. {gain.high:+.1f} %",
+            f"{gain.value:+z.1f} %",
+            f"{gain.low:+z.1f} .. {gain.high:+z.1f} %",
         )
         for name, gain in found.items()
     ]
@@ -181,7 +181,7 @@ def _print_gains(found: dict[str, Gain]) -> None:
 
 def _print_worths(outcome: Outcome, found: list[Worth]) -> None:
     rows = [
-        (worth.part, f"{worth.throughput:+.3f} %", f"{worth.latency:+.3f} %") for worth in found
+        (worth.part, f"{worth.throughput:+z.3f} %", f"{worth.latency:+z.3f} %") for worth in found
     ]
     print(table(("1 % faster", "throughput", "mean latency"), rows, right=(1, 2)))
     flow = outcome.compiled.described.adapter.flow
@@ -302,4 +302,4 @@ def _short(value: Any) -> str:
 def _change(cells: list[Any]) -> str:
     if len(cells) < 2 or any(isinstance(cell, str) for cell in cells) or not cells[0][0]:
         return ""
-    return f"{100 * (cells[1][0] / cells[0][0] - 1):+.1f} %"
+    return f"{100 * (cells[1][0] / cells[0][0] - 1):+z.1f} %"

@@ -53,7 +53,7 @@ def card_points(
         (
             ", ".join(f"{key}={value}" for key, value in point.settings.items()) or "profile",
             f"{point.throughput_MBps:,.1f} MB/s",
-            f"{100 * (point.throughput_MBps / found[0].throughput_MBps - 1):+.1f} %",
+            f"{100 * (point.throughput_MBps / found[0].throughput_MBps - 1):+z.1f} %",
             f"{point.waits_per_ms:,.1f} /ms",
         )
         for point in found

@@ -13,6 +13,7 @@ from PyQt6.QtWidgets import QComboBox, QWidget
 
 from freezeframe.capture.count_text import plural
 from freezeframe.decoders.query.evaluate import matching
+from freezeframe.decoders.query.never import never
 from freezeframe.decoders.query.parse import ExpressionError, parse
 from freezeframe.gui.desktop.headings import heading
 from freezeframe.gui.desktop.panels.columns import ColumnControl
@@ -286,20 +287,22 @@ class EventTable(QWidget):
             use(source, table, "", None)
             return
 
-        def work(progress: Progress) -> Bools | ExpressionError:
+        def work(progress: Progress) -> tuple[Bools, list[str]] | ExpressionError:
             progress.report(0, 0, text)
             try:
-                return matching(table.frame, text)
+                return matching(table.frame, text), never(text, [table.frame])
             except ExpressionError as error:
                 return error
 
-        def done(result: Bools | ExpressionError) -> None:
+        def done(result: tuple[Bools, list[str]] | ExpressionError) -> None:
             if isinstance(result, ExpressionError):
                 lead = len(edit.text()) - len(edit.text().lstrip())
                 edit.mark(result.at + lead, result.end + lead)
                 self._say(f"{name}: {result}")
                 return
-            use(source, table, text, result)
+            found, slips = result
+            self._say("; ".join(f"{name}: {slip}" for slip in slips))
+            use(source, table, text, found)
             if then is not None:
                 then()
 

@@ -151,7 +151,7 @@ def test_a_damaged_sample_is_left_out_and_said(tmp_path: Path) -> None:
     path.write_bytes(path.read_bytes().replace(b"[101]", b"[901]"))
     assert [row["value"] for row in rows(read)] == [100, 102]
     (line,) = read.missing
-    assert "altered, 1 frames are missing" in line
+    assert "altered, 1 frame is missing" in line
 
 
 def test_lines_of_a_console_are_kept_with_their_time(tmp_path: Path) -> None:
@@ -184,7 +184,7 @@ def test_what_nobody_took_in_time_is_said_once_by_its_source(tmp_path: Path) -> 
     assert read.missing == [
         "3 samples of s: read, and not taken in time",
         "7 samples of s: read, and not taken in time",
-        "1 samples of t: read, and not taken in time",
+        "1 sample of t: read, and not taken in time",
     ]
 
 

@@ -86,7 +86,7 @@ def test_damage_in_the_middle_takes_one_entry_and_the_night_says_so(tmp_path: Pa
     assert (len(read.lines), read.accounts, read.explanations) == (1, [], [FOUND])
     (line,) = [line for line in night_lines(night(tmp_path)) if "missing" in line]
     assert line.startswith("missing in guard.ffrec: 00000001.ffj: bytes ")
-    assert "altered, 1 frames are missing" in line
+    assert "altered, 1 frame is missing" in line
     assert night(tmp_path).to_json()["missing"] == read.missing
 
 

@@ -110,7 +110,10 @@ def _named(texts: list[str], *codes: int) -> pa.Table:
         ("op == address", []),  # which it can have, though no row has it
         ("free == raed", []),  # any text can stand there
         ("op == free", []),  # two columns
-        ("op ~ raed", []),  # part of a text
+        ("op ~ raed", ["op is never like 'raed'; did you mean read?"]),
+        ("op !~ 'er*se'", ["op is never like 'er*se'; it has address, read, write"]),
+        ("op ~ rea", []),  # part of a text
+        ("op ~ 'r*d'", []),
         ("op == null", []),
     ],
 )

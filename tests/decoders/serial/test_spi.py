@@ -267,9 +267,9 @@ def test_a_row_is_put_into_words() -> None:
     words, transfers = decode(bus(**FOUR_BITS), word_bits=4)
     assert spi_texts(words[0]) == ("5/9", "MOSI 5 MISO 9", "CLK: MOSI 5 MISO 9")
     assert spi_texts(transfers[0]) == (
-        "1 words",
+        "1 word",
         "MOSI 05, MISO 09",
-        "CLK: 1 words, MOSI 05, MISO 09",
+        "CLK: 1 word, MOSI 05, MISO 09",
     )
     words, _ = decode(bus(**FOUR_BITS))
     assert spi_texts(words[0]).long == (

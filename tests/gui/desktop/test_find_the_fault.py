@@ -240,6 +240,22 @@ def test_an_error_in_a_filter_is_underlined_at_its_place_and_nothing_is_hidden(
     assert window.table.filter_edit.wrong is None
 
 
+def test_a_filter_for_a_text_that_a_column_never_has_says_so(
+    qtbot: QtBot, opened: MainWindow
+) -> None:
+    window = opened
+    window.table.show_table("1", "packets")
+    window.table.filter_edit.setText("kind == RDMA_WRTE")
+    settle(qtbot, window)
+    assert window.table.trouble.text() == (
+        "filter: kind is never 'RDMA_WRTE'; did you mean RDMA_WRITE?"
+    )
+    assert window.table.model.shown == 0
+    window.table.filter_edit.setText("kind == RDMA_WRITE")
+    settle(qtbot, window)
+    assert not window.table.trouble.isVisible()
+
+
 def test_a_measurement_over_a_stretch_counts_what_is_in_it(
     qtbot: QtBot, opened: MainWindow
 ) -> None:
