@@ -21,7 +21,8 @@ from freezeframe.analyzers.run_diff.compare import RunDiff, TapInRuns, diff_runs
 from freezeframe.analyzers.view import CaptureView
 from freezeframe.capture.errors import InputError
 from freezeframe.capture.folder.card_content import CardCapture
-from freezeframe.capture.folder.card_folder import CardFolder, is_card_folder
+from freezeframe.capture.folder.card_folder import CardFolder
+from freezeframe.capture.folder.of_cards import is_card_folder
 from freezeframe.capture.folder.reader import CaptureFolder, as_recording
 from freezeframe.capture.packets.recognise import is_packets
 

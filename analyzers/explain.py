@@ -13,7 +13,7 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from freezeframe.analyzers.card.names import LAW_BROKEN, NONE_KNOWN, RECORDER_SUSPECT
 from freezeframe.analyzers.contract import UNDETERMINED, Finding, run_analyzer
@@ -51,18 +51,23 @@ from freezeframe.analyzers.witness.gate import told as answered
 from freezeframe.analyzers.witness.looked import looked_at, not_seen
 from freezeframe.analyzers.witness.next_step import next_command
 from freezeframe.analyzers.witness.own_faults import matched, told_with
-from freezeframe.analyzers.witness.qualified import not_usable
-from freezeframe.analyzers.witness.qualified import told as told_of
 from freezeframe.analyzers.witness.suspects import in_whole, upset_memories
 from freezeframe.analyzers.witness.told_twice import apart_finding, told_apart
 from freezeframe.capture.card.roles import EVENT_LOG, Roles
+from freezeframe.capture.code import code
 from freezeframe.capture.errors import InputError
 from freezeframe.capture.folder.reader import CaptureFolder, as_recording
 from freezeframe.capture.notebook import ShownInNotebooks
-from freezeframe.capture.qualification import Qualification
 from freezeframe.capture.time_text import format_ps
 from freezeframe.capture.timebase import PS_PER_S
 from freezeframe.decoders.trace.decode import Trace
+
+if TYPE_CHECKING:
+    from freezeframe.capture.qualification import Qualification
+
+# Loaded with a qualification alone, which few captures are explained with.
+not_usable = code("freezeframe.analyzers.witness.qualified:not_usable")
+told_of = code("freezeframe.analyzers.witness.qualified:told")
 
 _CREDIT_FAULTS = (
     credit_words.CREDIT_CORRUPTED,

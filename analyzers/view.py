@@ -15,7 +15,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from functools import cached_property
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -32,11 +32,13 @@ from freezeframe.analyzers.streams import (
 from freezeframe.capture.card.roles import EVENT_LOG, Roles, Way
 from freezeframe.capture.errors import InputError
 from freezeframe.capture.folder import CaptureFolder, DeviceCapture, looped_back, peers_of
-from freezeframe.capture.qualification import Qualification
 from freezeframe.capture.registers.layouts import DOMAIN_NAMES, Kind, LinkCode, PacketFlag
 from freezeframe.capture.time_text import format_ps
 from freezeframe.capture.timebase import PS_PER_S
 from freezeframe.decoders.trace.decode import Trace, decode_capture
+
+if TYPE_CHECKING:
+    from freezeframe.capture.qualification import Qualification  # few captures are read with one
 
 _WHEN = ("cycle", "t_ps", "t_unc_ps")
 _FLOW_CONTROL = (Kind.CREDIT, Kind.PRESSURE, Kind.STATE)

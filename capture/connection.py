@@ -13,8 +13,9 @@ from freezeframe.capture.card.trigger_steps import StepTrigger, TapTerm, first_t
 from freezeframe.capture.custody.giving_up import Armed, arm_over
 from freezeframe.capture.custody.looped import loop_back
 from freezeframe.capture.errors import InputError, TargetError
-from freezeframe.capture.folder.card_folder import CardFolder, is_card_folder
+from freezeframe.capture.folder.card_folder import CardFolder
 from freezeframe.capture.folder.history import act
+from freezeframe.capture.folder.of_cards import is_card_folder
 from freezeframe.capture.folder.reader import CaptureFolder
 from freezeframe.capture.recorder import provoke
 from freezeframe.capture.recorder.card_steps import (

@@ -10,7 +10,8 @@ import pandas as pd
 
 from freezeframe.capture.errors import InputError
 from freezeframe.capture.files.choice import SourceChoice
-from freezeframe.capture.folder.card_folder import CardFolder, is_card_folder
+from freezeframe.capture.folder.card_folder import CardFolder
+from freezeframe.capture.folder.of_cards import is_card_folder
 from freezeframe.capture.folder.one_file import place_of
 from freezeframe.capture.folder.reader import CaptureFolder, as_recording
 from freezeframe.capture.folder.samples import SampleFolder, is_sample_folder

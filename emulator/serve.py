@@ -20,8 +20,9 @@ from freezeframe.capture.card.elaborated import elaborate
 from freezeframe.capture.card.reading import read_card
 from freezeframe.capture.code import code
 from freezeframe.capture.errors import InputError
-from freezeframe.capture.folder.card_folder import CardFolder, is_card_folder
+from freezeframe.capture.folder.card_folder import CardFolder
 from freezeframe.capture.folder.manifest import has_manifest
+from freezeframe.capture.folder.of_cards import is_card_folder
 from freezeframe.capture.folder.one_file import place_of
 from freezeframe.capture.listen import listen_address
 from freezeframe.capture.targets.base import Target

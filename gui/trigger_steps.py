@@ -21,12 +21,12 @@ from freezeframe.capture.recorder.card_trigger import parse_card_term
 from freezeframe.decoders.query.parse import (
     And,
     Comparison,
-    ExpressionError,
     Node,
     Not,
     Word,
     parse,
 )
+from freezeframe.decoders.query.words import ExpressionError
 from freezeframe.gui.asked_trigger import Asked
 
 _MODES = {mode.text: mode for mode in Mode if mode is not Mode.ANY}

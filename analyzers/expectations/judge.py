@@ -15,8 +15,8 @@ from freezeframe.capture.count_text import plural
 from freezeframe.capture.errors import InputError
 from freezeframe.capture.time_text import format_ps
 from freezeframe.decoders.query.never import never
-from freezeframe.decoders.query.parse import ExpressionError
 from freezeframe.decoders.query.rows import matching_rows
+from freezeframe.decoders.query.words import ExpressionError
 from freezeframe.decoders.stack_run import Decoded
 
 Bools = npt.NDArray[np.bool_]

@@ -10,7 +10,8 @@ from typing import Any
 
 from freezeframe.capture.errors import InputError
 from freezeframe.capture.time_text import parse_time
-from freezeframe.decoders.query.parse import ExpressionError, parse
+from freezeframe.decoders.query.parse import parse
+from freezeframe.decoders.query.words import ExpressionError
 
 _SEQUENCE_MIN = 2
 _LONGEST_B = 1 << 20  # of a file of rules

@@ -5,7 +5,6 @@ Source: docs/formats.md, section 7.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -42,10 +41,7 @@ from freezeframe.capture.folder.records import RECORD_B
 from freezeframe.capture.notebook import ShownInNotebooks
 from freezeframe.capture.tool import tool_version
 
-_HEAD_B = 4096
 MAP = 2
-_VERSION = re.compile(rb'"format"\s*:\s*\[\s*"freezeframe-capture"\s*,\s*2\s*,')
-_MAP_1 = re.compile(rb'"map"\s*:\s*1\b')
 
 
 class CardFolder(ShownInNotebooks):
@@ -119,16 +115,6 @@ class CardFolder(ShownInNotebooks):
     def unchecked(self) -> list[str]:
         """One line for each thing that was read and that nothing of a device vouches for."""
         return [line for device in self.devices for line in device.unchecked()]
-
-
-def is_card_folder(path: Path) -> bool:
-    """Return whether a folder says that it holds cards of map 2; whether that is true, ``open`` finds."""
-    try:
-        with (place_of(path) / MANIFEST).open("rb") as file:
-            head = file.read(_HEAD_B)
-        return bool(_VERSION.search(head)) and not _MAP_1.search(head)
-    except OSError:
-        return False
 
 
 def write_card_folder(

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from freezeframe.capture.folder.card_folder import CardFolder, is_card_folder
+from freezeframe.capture.folder.card_folder import CardFolder
+from freezeframe.capture.folder.of_cards import is_card_folder
 from freezeframe.capture.folder.reader import CaptureFolder
 from freezeframe.capture.folder.samples import SampleFolder, is_sample_folder
 

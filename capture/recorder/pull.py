@@ -29,12 +29,9 @@ from freezeframe.capture.folder import (
     MemoryImage,
 )
 from freezeframe.capture.folder.card_content import CardCapture
-from freezeframe.capture.folder.card_folder import (
-    CardFolder,
-    is_card_folder,
-    write_card_folder,
-)
+from freezeframe.capture.folder.card_folder import CardFolder, write_card_folder
 from freezeframe.capture.folder.history import history_of
+from freezeframe.capture.folder.of_cards import is_card_folder
 from freezeframe.capture.recorder.agreed import (
     Agreed,
     DeviceRegisters,

@@ -18,8 +18,9 @@ from freezeframe.capture.card.registers import card_map, memories_of_card
 from freezeframe.capture.errors import BusError, InputError, TargetError
 from freezeframe.capture.folder import CaptureFolder, DeviceCapture
 from freezeframe.capture.folder.card_content import CardCapture
-from freezeframe.capture.folder.card_folder import CardFolder, is_card_folder
+from freezeframe.capture.folder.card_folder import CardFolder
 from freezeframe.capture.folder.content import Gap
+from freezeframe.capture.folder.of_cards import is_card_folder
 from freezeframe.capture.targets._checks import checked_addresses, checked_write, closed_error
 from freezeframe.capture.targets.base import Words
 

@@ -22,7 +22,6 @@ from freezeframe.capture.nearest import no_such
 from freezeframe.decoders.query.parse import (
     And,
     Comparison,
-    ExpressionError,
     Node,
     Not,
     Null,
@@ -34,9 +33,7 @@ from freezeframe.decoders.query.parse import (
     Word,
     parse,
 )
-
-OPAQUE = frozenset(("data", "dest"))
-"""Columns of 64-bit words, stored as int64 bit patterns (docs/formats.md section 8)."""
+from freezeframe.decoders.query.words import OPAQUE, ExpressionError
 
 Bools = npt.NDArray[np.bool_]
 _ORDER: dict[str, Callable[[Any, Any], Any]] = {

@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import NoReturn
 
-from freezeframe.capture.errors import InputError
 from freezeframe.capture.time_text import UNITS_PS
+from freezeframe.decoders.query.words import ExpressionError
 
 LONGEST = 4096  # characters; a pasted file is no filter
 _DEEPEST = 50  # brackets and nots in each other
@@ -31,15 +31,6 @@ _COMPARISONS = {"=": "==", "==": "==", "!=": "!=", "<": "<", "<=": "<=", ">": ">
                 "~": "~", "!~": "!~"}  # fmt: skip
 _WORDS = {"and": "and", "or": "or", "not": "not", "&&": "and", "&": "and", "||": "or", "|": "or",
           "!": "not"}  # fmt: skip
-
-
-class ExpressionError(InputError):
-    """An expression that cannot be used: ``[at, end)`` is the part of the text that is wrong."""
-
-    def __init__(self, message: str, at: int, end: int) -> None:
-        super().__init__(f"character {at + 1}: {message}")
-        self.at = at
-        self.end = max(end, at)
 
 
 @dataclass(frozen=True, slots=True)

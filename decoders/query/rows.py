@@ -15,11 +15,11 @@ from freezeframe.capture.errors import InputError
 from freezeframe.decoders.query.evaluate import MixedColumnsError, matching
 from freezeframe.decoders.query.never import Never, comparisons
 from freezeframe.decoders.query.parse import (
-    ExpressionError,
     Node,
     Word,
     parse,
 )
+from freezeframe.decoders.query.words import ExpressionError
 from freezeframe.decoders.stack_run import Decoded
 
 _INTEGERS = {

@@ -22,7 +22,7 @@ from freezeframe.capture.registers import layouts
 from freezeframe.capture.registers.layout import Layout
 from freezeframe.capture.registers.layouts import Kind, PacketFlag, PacketType
 from freezeframe.capture.time_text import doubt_text, format_ps
-from freezeframe.decoders.query.evaluate import OPAQUE
+from freezeframe.decoders.query.words import OPAQUE
 from freezeframe.decoders.trace.decode import Trace
 from freezeframe.decoders.trace.encode import header_crc, tail_word
 from freezeframe.gui.desktop.headings import heading

@@ -68,13 +68,16 @@ class Progress:
         self.check()
         self._give(part)
 
-    def wait_until_shown(self) -> None:
+    def wait_until_shown(self, most_s: float = 2.0) -> None:
         """Wait until the window shows what it was given: it and this work would take turns at the interpreter.
 
+        Args:
+            most_s: where it draws without end, as for a live source, the work goes on all the same.
         Raises:
             Cancelled: it is no longer wanted; also while this waits.
         """
         shown = threading.Event()
         self._call_when_shown(shown.set)
-        while not shown.wait(_LOOK_S):
+        until_s = time.monotonic() + most_s
+        while not shown.wait(_LOOK_S) and time.monotonic() < until_s:
             self.check()

@@ -49,6 +49,7 @@ class Views(Panes):
         self._telling = Telling(self, self._choosing, at_ps)
         self._measuring: Any = None
         self._measure_soon = delayed(self, _MEASURE_MS, self.measure)
+        workspace.jobs.is_drawing = self.timeline.is_building
         self._connect()
         self._refresh_panels()
         self.show_middle()

@@ -13,6 +13,8 @@ from freezeframe.capture.errors import FreezeframeError
 from freezeframe.gui.desktop.progress import Cancelled, Progress
 from freezeframe.gui.text import printable
 
+_LOOK_MS = 5  # between two looks whether the window still draws
+
 
 def delayed(parent: QObject, wait_ms: int, act: Callable[[], object]) -> QTimer:
     """Return a timer that acts once, so long after it was started last."""
@@ -37,9 +39,16 @@ class Job(QObject):
     ended = pyqtSignal()
     _heard = pyqtSignal(str, object)  # from the thread to the window's
 
-    def __init__(self, title: str, work: Callable[[Progress], Any], parent: QObject) -> None:
+    def __init__(
+        self,
+        title: str,
+        work: Callable[[Progress], Any],
+        parent: QObject,
+        is_drawing: Callable[[], bool],
+    ) -> None:
         super().__init__(parent)
         self.title = title
+        self._is_drawing = is_drawing
         self.told: tuple[int, int, str] = (0, 0, "")
         self._work = work
         self._over = False
@@ -104,11 +113,20 @@ class Job(QObject):
         elif what == "part":
             self.part.emit(value)
         elif what == "shown":
-            QTimer.singleShot(0, value)  # behind the paint events that the parts have made
+            self._call_when_drawn(value)
         elif what == "done":
             self.done.emit(value)
         else:
             self.failed.emit(str(value))
+
+    def _call_when_drawn(self, then: Callable[[], None]) -> None:
+        """Call this when the window has drawn what it was given, which is laid out in another thread."""
+        if self.progress.cancelled:
+            return
+        if self._is_drawing():
+            QTimer.singleShot(_LOOK_MS, lambda: self._call_when_drawn(then))
+        else:
+            QTimer.singleShot(1, then)  # a timer comes after the paint events that wait
 
     def _end(self) -> None:
         if not self._over:
@@ -117,7 +135,10 @@ class Job(QObject):
 
 
 class Jobs(QObject):
-    """The jobs that run. ``changed`` comes when one begins or ends."""
+    """The jobs that run. ``changed`` comes when one begins or ends.
+
+    ``is_drawing``: whether the window still draws what it was given; the window sets it.
+    """
 
     began = pyqtSignal(object)
     changed = pyqtSignal()
@@ -125,6 +146,7 @@ class Jobs(QObject):
     def __init__(self, parent: QObject | None = None) -> None:
         super().__init__(parent)
         self.running: list[Job] = []
+        self.is_drawing: Callable[[], bool] = lambda: False
         self._stopped = False
 
     def start(
@@ -135,7 +157,7 @@ class Jobs(QObject):
         failed: Callable[[str], object] | pyqtBoundSignal | None = None,
     ) -> Job:
         """Make a job; connect its signals, it begins with the next turn of the event loop."""
-        job = Job(title, work, self)
+        job = Job(title, work, self, self.is_drawing)
         if done is not None:
             job.done.connect(done)
         if failed is not None:

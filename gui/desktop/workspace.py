@@ -17,7 +17,7 @@ from freezeframe.capture.code import code
 from freezeframe.capture.errors import FreezeframeError
 from freezeframe.capture.files.choice import SourceChoice
 from freezeframe.capture.files.source import ReadSettings
-from freezeframe.capture.folder.card_folder import is_card_folder
+from freezeframe.capture.folder.of_cards import is_card_folder
 from freezeframe.decoders.registry import Registry, load_decoders
 from freezeframe.gui.desktop.notes import NoteBook, notes_path, read_notes, write_notes
 from freezeframe.gui.desktop.progress import Progress

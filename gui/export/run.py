@@ -16,7 +16,8 @@ from freezeframe.capture.files.open import is_samples
 from freezeframe.capture.files.sigrok_sr import DEFAULT_MAX_SAMPLES
 from freezeframe.capture.files.source import CaptureHeader, ReadSettings, listed
 from freezeframe.capture.folder import CaptureFolder
-from freezeframe.capture.folder.card_folder import CardFolder, is_card_folder
+from freezeframe.capture.folder.card_folder import CardFolder
+from freezeframe.capture.folder.of_cards import is_card_folder
 from freezeframe.capture.folder.one_file import place_of
 from freezeframe.capture.packets.recognise import is_packets
 from freezeframe.capture.targets.given_as_file import missing

@@ -10,7 +10,7 @@ from freezeframe.capture.counters.alarms import parse_alarm
 from freezeframe.capture.errors import FreezeframeError
 from freezeframe.capture.recorder.trigger import parse_term
 from freezeframe.capture.targets.etherbone_codec import Malformed
-from freezeframe.decoders.query.parse import ExpressionError
+from freezeframe.decoders.query.words import ExpressionError
 from tests.campaign import harden_cards as cards
 from tests.campaign import harden_evidence as evidence
 from tests.campaign import harden_files as made

@@ -7,7 +7,8 @@ from pathlib import Path
 
 from freezeframe.capture.errors import InputError
 from freezeframe.capture.folder import CaptureFolder
-from freezeframe.capture.folder.card_folder import CardFolder, is_card_folder
+from freezeframe.capture.folder.card_folder import CardFolder
+from freezeframe.capture.folder.of_cards import is_card_folder
 
 
 def card_folder(path: Path) -> CardFolder | None:

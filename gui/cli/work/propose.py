@@ -11,7 +11,7 @@ from freezeframe.capture.count_text import plural
 from freezeframe.capture.errors import InputError
 from freezeframe.capture.files.open import is_samples
 from freezeframe.capture.files.source import ReadSettings
-from freezeframe.capture.folder.card_folder import is_card_folder
+from freezeframe.capture.folder.of_cards import is_card_folder
 from freezeframe.capture.folder.one_file import place_of
 from freezeframe.decoders.guess.candidate import Candidate
 from freezeframe.decoders.guess.lines import Line

@@ -11,10 +11,9 @@ import pandas as pd
 from PyQt6.QtCore import QItemSelectionModel, QModelIndex, QTimer, pyqtSignal
 from PyQt6.QtWidgets import QComboBox, QWidget
 
+from freezeframe.capture.code import code
 from freezeframe.capture.count_text import plural
-from freezeframe.decoders.query.evaluate import matching
-from freezeframe.decoders.query.never import never
-from freezeframe.decoders.query.parse import ExpressionError, parse
+from freezeframe.decoders.query.words import ExpressionError
 from freezeframe.gui.desktop.headings import heading
 from freezeframe.gui.desktop.panels.columns import ColumnControl
 from freezeframe.gui.desktop.panels.table_model import FrameModel
@@ -34,6 +33,11 @@ from freezeframe.gui.desktop.workers import Job, Jobs, delayed
 from freezeframe.gui.text import printable
 
 Bools = npt.NDArray[np.bool_]
+
+# Loaded with the first expression.
+matching = code("freezeframe.decoders.query.evaluate:matching")
+never = code("freezeframe.decoders.query.never:never")
+parse = code("freezeframe.decoders.query.parse:parse")
 
 _PAUSE_MS = 250  # after the last key, before a long table is searched
 _HINT_FIND = "Find: a word, or a column compared with a value"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
@@ -11,13 +12,17 @@ from freezeframe.analyzers.registry import AnalysisRegistry
 from freezeframe.analyzers.wall_clock import wall_clock_of
 from freezeframe.capture.code import code
 from freezeframe.capture.folder import CaptureFolder
-from freezeframe.capture.folder.card_folder import CardFolder
 from freezeframe.decoders.trace.decode import Trace, decode_capture
 from freezeframe.gui.desktop.progress import Progress
 from freezeframe.gui.desktop.sources.opened import Opened, Part, Table
 from freezeframe.gui.moments import first_freeze
 from freezeframe.gui.text import folder_title
 from freezeframe.gui.tracks.recording import recording_tracks
+
+if TYPE_CHECKING:
+    from freezeframe.capture.folder.card_folder import (
+        CardFolder,  # described cards: not of this capture
+    )
 
 _go_on = code("freezeframe.gui.desktop.sources.explained:go_on")  # not of the first picture
 

@@ -10,8 +10,9 @@ from typing import Any
 import pytest
 
 from freezeframe.capture.errors import CaptureFormatError, CaptureVersionError, InputError
-from freezeframe.capture.folder.card_folder import CardFolder, is_card_folder
+from freezeframe.capture.folder.card_folder import CardFolder
 from freezeframe.capture.folder.manifest import manifest_digest, manifest_text
+from freezeframe.capture.folder.of_cards import is_card_folder
 from freezeframe.capture.folder.reader import CaptureFolder
 from freezeframe.capture.recorder.pull import pull
 from freezeframe.emulator.card_image import CardImage

@@ -9,7 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from freezeframe.decoders.query.evaluate import matching
-from freezeframe.decoders.query.parse import ExpressionError, parse
+from freezeframe.decoders.query.parse import parse
+from freezeframe.decoders.query.words import ExpressionError
 
 TABLE = pd.DataFrame(
     {
