@@ -33,7 +33,7 @@ from freezeframe.decoders.stack_run import Decoded, StackRun
 __all__ = ["Decoded", "StackRun", "decode_file"]
 
 _open_folder = code("freezeframe.capture.folder.reader:as_recording")  # not for samples
-_is_card_folder = code("freezeframe.capture.folder.card_folder:is_card_folder")
+_is_card_folder = code("freezeframe.capture.folder.of_cards:is_card_folder")
 _packet_blocks = code("freezeframe.capture.packets.source:packet_blocks")
 _WHAT = {CAPTURE: "a capture folder", EDGES: "a file of samples", PACKETS: "a source of packets"}
 _EDGES_AT_ONCE = 1 << 16  # calling a decoder costs as much as some thousand edges
