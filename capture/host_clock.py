@@ -9,8 +9,10 @@ from __future__ import annotations
 
 import ctypes
 import sys
+from collections.abc import Sequence
 from typing import Any
 
+from freezeframe.capture.count_text import plural
 from freezeframe.capture.time_text import format_ps
 
 Clock = dict[str, Any]
@@ -47,6 +49,29 @@ def host_clock() -> Clock | None:
         "est_error_us": asked.esterror,
         "max_error_us": asked.maxerror,
     }
+
+
+def clocks_text(clocks: Sequence[object], what: str) -> str:
+    """Return what several moments say of the clock they are by, summed up; nothing where none says anything.
+
+    Args:
+        clocks: what each says, as `host_clock`; ``what`` they are of, as ``freeze``.
+    """
+    told = [clock for clock in clocks if clock_text(clock)]
+    if not told:
+        return ""
+    off = [clock for clock in told if isinstance(clock, dict) and not clock["in_step"]]
+    unknown = len(clocks) - len(told)
+    rest = f"; {plural(unknown, what)} without a word of it" if unknown else ""
+    if off:
+        return f"clock of the host not in step at {len(off):,} of {plural(len(told), what)}: its dates may be off{rest}"
+    most = [
+        int(c["max_error_us"])
+        for c in told
+        if isinstance(c, dict) and type(c.get("max_error_us")) is int
+    ]
+    worst = clock_text({"in_step": True, "max_error_us": max(most, default=None)})
+    return f"{worst.replace('in step', f'in step at {plural(len(told), what)}', 1)}{rest}"
 
 
 def clock_text(clock: object) -> str:

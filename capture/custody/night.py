@@ -24,6 +24,7 @@ from freezeframe.capture.custody.store import (
 )
 from freezeframe.capture.errors import InputError
 from freezeframe.capture.folder.manifest import MANIFEST
+from freezeframe.capture.host_clock import clocks_text
 
 _WORD_BITS = 64
 
@@ -69,6 +70,7 @@ class Night:
         missing: what of the log could not be read.
         damaged: what has the name of a capture and cannot be read as one.
         shifts: when the clock of the machine was set, by the log.
+        clocks: what the pull of each freeze says of the clock that its dates are by (`host_clock`); None: nothing.
     """
 
     directory: str
@@ -87,6 +89,7 @@ class Night:
     shifts: tuple[str, ...] = ()
     by_rule: int = 0
     kept_removed: int = 0
+    clocks: tuple[Any, ...] = ()
 
     @property
     def per_hour(self) -> float | None:
@@ -112,6 +115,11 @@ class Night:
             "missing": list(self.missing),
             "damaged": list(self.damaged),
             "clock": list(self.shifts),
+            "host_clock": {
+                "in_step": sum(_in_step(clock) is True for clock in self.clocks),
+                "not_in_step": sum(_in_step(clock) is False for clock in self.clocks),
+                "unknown": sum(_in_step(clock) is None for clock in self.clocks),
+            },
         }
 
 
@@ -175,6 +183,7 @@ def night(directory: Path) -> Night:
         kept_removed=sum(
             line["what"] == KEPT_HERE and line.get("capture") in by_rule for line in lines
         ),
+        clocks=tuple(map(_clock, told.values())),
     )
 
 
@@ -183,6 +192,8 @@ def night_lines(found: Night) -> list[str]:
     lines = [", ".join(_sentence(found))]
     if found.began is not None:
         lines.append(f"watched from {found.began} to {found.ended}, {found.hours:.1f} hours")
+    if clocks := clocks_text(found.clocks, "freeze"):
+        lines.append(clocks)
     for kind in found.kinds:
         when = "" if kind.first is None else f", first {kind.first}, last {kind.last}"
         lines.append(f"  {kind.count:>5}  {kind.name}{_bits(kind)}{_flows(kind)}{when}")
@@ -290,6 +301,19 @@ def _frozen(told: dict[str, Any]) -> str | None:
     for act in told.get("history") or []:
         if act.get("what") == "frozen" and isinstance(act.get("seen"), str):
             return str(act["seen"])[:19] + "Z"
+    return None
+
+
+def _in_step(clock: Any) -> bool | None:
+    known = clock.get("in_step") if isinstance(clock, dict) else None
+    return known if isinstance(known, bool) else None
+
+
+def _clock(told: dict[str, Any]) -> Any:
+    """Return what the pull of a freeze says of the clock of its host; None where it says nothing."""
+    for act in told.get("history") or []:
+        if act.get("what") == "pulled":
+            return act.get("clock")
     return None
 
 

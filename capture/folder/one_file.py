@@ -154,6 +154,40 @@ def is_ours(data: bytes) -> bool:
 
 def first_difference(data: bytes) -> int | None:
     """Return the first byte of an archive of ours that is not as it was packed, beside the members' own; else None."""
+    again, _ = _packed_again(data)
+    if again == data:
+        return None
+    return next(
+        (at for at, (a, b) in enumerate(zip(data, again, strict=False)) if a != b),
+        min(len(data), len(again)),
+    )
+
+
+def cut_at_end(data: bytes) -> str:
+    """Return what the end of an archive of ours lacks, in words; "" where it is there, altered or not."""
+    if data.endswith(_COMMENT):
+        return ""
+    again, at = _packed_again(data)
+    if data[at : at + 4] == _MARKS[0] and at + _LOCAL.size <= len(data):
+        *_, packed_B, _, name_B, extra_B = _LOCAL.unpack_from(data, at)
+        begin = at + _LOCAL.size + name_B + extra_B
+        name = data[at + _LOCAL.size : at + _LOCAL.size + name_B].decode("utf-8", "replace")
+        if len(data) - 4 < begin + packed_B <= len(data):
+            return f"cut at its end, behind {name}: the directory is missing"
+        if begin + packed_B > len(data):
+            here_B = max(0, len(data) - begin)
+            return (
+                f"cut at its end, within {name}: {here_B:,} of {packed_B:,} B of that are here, and nothing that was "
+                "behind it"
+            )
+    if len(data) < len(again) and again.startswith(data):
+        missing_B = len(again) - len(data)
+        return f"cut at its end: {missing_B:,} B of its directory {'is' if missing_B == 1 else 'are'} missing"
+    return ""
+
+
+def _packed_again(data: bytes) -> tuple[bytes, int]:
+    """Return the archive that the members at the start of one of ours make, and where the last of them ends."""
     members: dict[int, Stored] = {}
     for at, stored in _by_place(data):
         known = members.get(at)
@@ -163,13 +197,7 @@ def first_difference(data: bytes) -> int | None:
     while at in members:  # one behind the other: an entry that points elsewhere adds nothing
         packed.append(members[at])
         at += _LOCAL.size + len(members[at].name.encode()) + len(members[at].data)
-    again = _archive(packed)
-    if again == data:
-        return None
-    return next(
-        (at for at, (a, b) in enumerate(zip(data, again, strict=False)) if a != b),
-        min(len(data), len(again)),
-    )
+    return _archive(packed), at
 
 
 def capture_in(names: tuple[str, ...]) -> str | None:
@@ -266,7 +294,8 @@ def _stated(data: bytes) -> Iterator[tuple[int, Stored]]:
     first, upto = _directory(data)
     entries: dict[int, list[_Statement]] = {}
     for at in _places(data, _MARKS[1], first, upto):
-        if at + _ENTRY.size <= upto:
+        # An entry whose name is cut names nothing.
+        if at + _ENTRY.size + int.from_bytes(data[at + 28 : at + 30], "little") <= upto:
             where, said = _entry(data, at)
             entries.setdefault(where, []).append(said)
     ahead = [0, *entries, *_places(data, _MARKS[0], first, upto)]

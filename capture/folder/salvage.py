@@ -38,6 +38,7 @@ from freezeframe.capture.folder.one_file import (
     SUFFIX,
     altered_members,
     capture_in,
+    cut_at_end,
     examine_beside,
     first_difference,
     is_ours,
@@ -122,7 +123,10 @@ def _unpacked(path: Path) -> _Packed:
             return _of_another(path, place_of(path))
         data = path.read_bytes()
         ours = is_ours(data)
-        at = first_difference(data) if ours else None
+        cut = cut_at_end(data) if ours else ""
+        at = first_difference(data) if ours and not cut else None
+        if cut:
+            damage = [Damage(path.name, 0, 0, cut)]
         if at is not None:
             damage = [
                 Damage(path.name, at, 1, "altered beside what is packed: header or directory")

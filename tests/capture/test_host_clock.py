@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from freezeframe.capture.folder.history import act, history_lines
-from freezeframe.capture.host_clock import clock_text, host_clock
+from freezeframe.capture.host_clock import clock_text, clocks_text, host_clock
 
 # struct timex on 64 bits, by the offsets of the kernel's header: status at 40, maxerror at 24, esterror at 32.
 IN_STEP = bytes.fromhex(
@@ -93,6 +93,35 @@ def test_this_machine_says_the_same_to_the_bare_system_call() -> None:
 )
 def test_a_clock_in_words(clock: object, text: str) -> None:
     assert clock_text(clock) == text
+
+
+KEPT_IN_STEP = {"in_step": True, "max_error_us": 1201}
+OFF = {"in_step": False, "max_error_us": 16_000_000}
+
+
+@pytest.mark.parametrize(
+    ("clocks", "text"),
+    [
+        ([KEPT_IN_STEP], "clock of the host in step at 1 freeze, to 1.3 ms"),
+        (
+            [KEPT_IN_STEP, {"in_step": True, "max_error_us": 5000}],
+            "clock of the host in step at 2 freezes, to 5 ms",
+        ),
+        (
+            [KEPT_IN_STEP, OFF, KEPT_IN_STEP],
+            "clock of the host not in step at 1 of 3 freezes: its dates may be off",
+        ),
+        (
+            [OFF, None, {"in_step": "yes"}],
+            "clock of the host not in step at 1 of 1 freeze: its dates may be off; 2 freezes without a word of it",
+        ),
+        ([{"in_step": True}], "clock of the host in step at 1 freeze"),
+        ([None], ""),
+        ([], ""),
+    ],
+)
+def test_the_clocks_of_many_moments_are_summed_up(clocks: list[object], text: str) -> None:
+    assert clocks_text(clocks, "freeze") == text
 
 
 def test_each_act_has_the_clock_and_its_line_says_it(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections import defaultdict
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from fnmatch import fnmatchcase
@@ -17,7 +17,9 @@ import pyarrow.csv
 
 from freezeframe.analyzers.analysis import AnalysisResult, Series
 from freezeframe.capture.count_text import plural
-from freezeframe.capture.counters.recorded import Event, Recorded
+from freezeframe.capture.counters.recorded import Entry, Event, Recorded
+from freezeframe.capture.custody.guard_log import EXPLAINED
+from freezeframe.capture.custody.store import kind_of
 from freezeframe.capture.errors import InputError
 from freezeframe.capture.parquet import write_batches
 from freezeframe.gui.cli.output import count_text, emit_json, table
@@ -91,13 +93,14 @@ def show_recording(place: Path, what: str, output: Path | None, *, force: bool, 
             raise InputError(
                 f"{place}: holds lines of text, which are not drawn; -o NAME.csv writes them"
             )
-        lines = [event for event in recorded.events() if fnmatchcase(event.text, what)]
+        lines, found = _lines(recorded, what)
         document = {
             "kind": recorded.kind,
             "lines": [{"t_ps": e.t_ps, "utc_ns": e.utc_ns, "text": e.text} for e in lines],
+            "explained": [document for _, document in found],
             "missing": recorded.missing,
         }
-        text = "\n".join(f"{_utc(event.utc_ns)} {printable(event.text)}" for event in lines)
+        text = "\n".join(_told(lines, found))
     else:
         seen, samples = _seen(recorded, what, points=output is not None)
         document = _document(recorded, seen, samples)
@@ -114,6 +117,49 @@ def show_recording(place: Path, what: str, output: Path | None, *, force: bool, 
         emit_json({**document, "clock": recorded.shifts})
     elif text:
         print(text)
+
+
+def _lines(recorded: Recorded, what: str) -> tuple[list[Event], list[tuple[int, dict[str, Any]]]]:
+    """Return the lines of a recording, and what a guard found in captures, each with how many lines stand before it."""
+    entries: list[Entry] = []
+    lines: list[Event] = []
+    found: list[tuple[int, dict[str, Any]]] = []
+
+    def take() -> None:
+        for entry in entries:
+            document = entry.document
+            if entry.what == EXPLAINED and fnmatchcase(_finding(document), what):
+                found.append((len(lines), document))
+        entries.clear()
+
+    for event in recorded.events(entries):
+        take()
+        if fnmatchcase(event.text, what):
+            lines.append(event)
+    take()
+    return lines, found
+
+
+def _finding(document: dict[str, Any]) -> str:
+    """Return what was found in a capture, as `night` counts it."""
+    return f"{document.get('capture')}: {kind_of(document)}"
+
+
+def _told(lines: list[Event], found: list[tuple[int, dict[str, Any]]]) -> Iterator[str]:
+    """Yield lines with their time, and findings where they stand among them."""
+    left = found
+    for number, event in enumerate(lines):
+        while left and left[0][0] <= number:
+            yield _explained(left[0][1])
+            left = left[1:]
+        yield f"{_utc(event.utc_ns)} {printable(event.text)}"
+    for _, document in left:
+        yield _explained(document)
+
+
+def _explained(document: dict[str, Any]) -> str:
+    when = str(document.get("explained") or "")[:19]
+    return printable(f"{f'{when}Z' if when else ' ' * 20} found in {_finding(document)}")
 
 
 def _matches(what: str) -> Callable[[str, str], bool]:

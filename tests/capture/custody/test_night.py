@@ -235,3 +235,42 @@ def test_what_is_no_capture_or_log_any_more_is_said_and_a_missing_one_is_nobodys
         line.startswith(f"  {tmp_path / names[0]}: cannot be read as a capture") for line in lines
     )
     assert lines[-1].endswith("guard.ffrec: is no recording; nothing of it was read")
+
+
+def test_the_clocks_of_the_host_are_summed_up_over_the_freezes(tmp_path: Path) -> None:
+    found = []
+    for number, in_step in enumerate((True, False, None), 1):
+        each = told(
+            capture(tmp_path, number), "credit-lost", 3, f"2026-11-26T0{number}:12:30+00:00"
+        )
+        clock = None if in_step is None else {"in_step": in_step, "max_error_us": 1200}
+        each["history"].append({"what": "pulled", "clock": clock})
+        found.append(each)
+    of_today(tmp_path, ["2026-11-26T00:12:00Z card: watching A, B"], [], found)
+    assert (
+        "clock of the host not in step at 1 of 2 freezes: its dates may be off; 1 freeze without a word of it"
+        in night_lines(night(tmp_path))
+    )
+    document = json.loads(run_inside("night", str(tmp_path), "--json").out)
+    assert document["host_clock"] == {"in_step": 1, "not_in_step": 1, "unknown": 1}
+
+
+def test_recording_lists_what_a_guard_found_where_it_stands_among_its_lines(tmp_path: Path) -> None:
+    log = GuardLog(tmp_path)
+    log("card: watching A, B")
+    one = told("0001-a.ff", "payload-bit-flip", 28, "2026-11-26T01:12:30+00:00")
+    assert log.explained({**one, "explained": "2026-11-26T01:13:00+00:00"}) == ""
+    log("watching ends")
+    log.close()
+    place = tmp_path / "guard.ffrec"
+    lines = run_inside("recording", str(place)).out.splitlines()
+    assert [line[21:] for line in lines] == [
+        "card: watching A, B",
+        "found in 0001-a.ff: payload-bit-flip at B.rx_enq",
+        "watching ends",
+    ]
+    assert lines[1].startswith("2026-11-26T01:13:00Z ")
+    chosen = run_inside("recording", str(place), "--what", "*bit-flip*").out.splitlines()
+    assert chosen == lines[1:2]
+    document = json.loads(run_inside("recording", str(place), "--json").out)
+    assert [each["capture"] for each in document["explained"]] == ["0001-a.ff"]

@@ -14,6 +14,7 @@ from freezeframe.capture.errors import CaptureFormatError, InputError
 from freezeframe.capture.folder import CaptureFolder
 from freezeframe.capture.folder.damage import Damage, lines_of
 from freezeframe.capture.folder.one_file import (
+    cut_at_end,
     files_below,
     first_difference,
     pack,
@@ -337,3 +338,31 @@ def test_chunks_one_behind_the_other_to_which_the_same_happened_are_one_line() -
         "raw/B.tx_enq.rec: bytes 0..5399: missing",
     ]
     assert lines_of([]) == []
+
+
+def test_an_archive_that_was_cut_is_told_as_cut_and_where(capture: Path) -> None:
+    path = capture.with_name("cut.ff.zip")
+    whole = pack({**files_below(capture, "fault.ff"), "last.html": b"x" * 5000})
+    with zipfile.ZipFile(io.BytesIO(whole)) as archive:
+        directory, last = archive.start_dir, archive.getinfo("last.html").header_offset
+    assert cut_at_end(whole) == ""
+    for lost_B in (1, 13, 22, 300, len(whole) - directory - 4):
+        data = whole[: len(whole) - lost_B]
+        verb = "is" if lost_B == 1 else "are"
+        assert cut_at_end(data) == f"cut at its end: {lost_B:,} B of its directory {verb} missing"
+    for left_B in (0, 1, 3):  # of the directory
+        assert cut_at_end(whole[: directory + left_B]) == (
+            "cut at its end, behind last.html: the directory is missing"
+        )
+    within = whole[: last + 30 + len("last.html") + 1234]
+    assert cut_at_end(within) == (
+        "cut at its end, within last.html: 1,234 of 5,000 B of that are here, and nothing that was behind it"
+    )
+    for data in (within, whole[:-300]):
+        path.write_bytes(data)
+        examined = examine_any(path)
+        assert [each.text for each in examined.damage] == [f"cut.ff.zip: {cut_at_end(data)}"]
+        assert salvage(path).place is not None
+    flipped = bytearray(whole)
+    flipped[-5] ^= 1  # of the mark at the end: altered, and not cut
+    assert cut_at_end(bytes(flipped)) == ""
