@@ -32,10 +32,6 @@ class TrackError(FreezeframeError):
     """The columns of a track contradict themselves; the message names the first such item."""
 
 
-class BuildCancelled(Exception):
-    """The build of a pyramid was given up because it was asked to stop."""
-
-
 class Series(NamedTuple):
     """Values in order of time; NaN where one is not known.
 
@@ -95,27 +91,19 @@ class Pyramid(ABC):
         """Whether everything is built."""
         return self.built == self.total
 
-    def build(
-        self,
-        progress: Callable[[int, int], None] | None = None,
-        cancelled: Callable[[], bool] | None = None,
-    ) -> None:
-        """Build what is not built yet.
+    def build(self, progress: Callable[[int, int], object] = lambda done, total: None) -> None:
+        """Build what is not built yet; ``progress`` gets what is built, of how much, and may end it by raising.
 
-        Raises:
-            TrackError: the columns contradict themselves.
-            BuildCancelled: ``cancelled()`` was true; a later call goes on from there.
+        A later call goes on from there. Raises: TrackError: the columns contradict themselves.
         """
         self._allocate()
         while self.built < self.total:
-            if cancelled is not None and cancelled():
-                raise BuildCancelled
             end = min(self.built + _PIECE, self.total)
             self._reduce(self.built, end)
+            if end == self.total:
+                self._finish()
             self.built = end
-            if progress is not None:
-                progress(end, self.total)
-        self._finish()
+            progress(end, self.total)
 
     @abstractmethod
     def memory_B(self) -> int:

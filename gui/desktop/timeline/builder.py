@@ -1,131 +1,74 @@
-"""Builds the pyramids of a time line in another thread, the tracks in view first."""
+"""Builds the pyramids of a time line in a job, the tracks in view first."""
 
 from __future__ import annotations
 
 import threading
-from collections import deque
 from collections.abc import Sequence
 from functools import partial
 
 from PyQt6.QtCore import QObject, pyqtSignal
 
+from freezeframe.gui.desktop.progress import Cancelled, Progress
 from freezeframe.gui.desktop.timeline.prepared import Prepared
 from freezeframe.gui.desktop.timeline.raster import warm_up
-from freezeframe.gui.plots.pyramid import BuildCancelled
+from freezeframe.gui.desktop.workers import Job
 
 
 class Builder(QObject):
-    """A queue of tracks and the thread that builds them; the kernels let the window run meanwhile.
+    """The job that builds; one that is no longer wanted ends at its next piece, and what is built stays.
 
-    Signals arrive in the window's thread.
+    The kernels let the window run meanwhile. Signals arrive in the window's thread.
     """
 
-    advanced = pyqtSignal(object, object)  # items built, items in all tracks that were asked for
+    advanced = pyqtSignal()
     finished = pyqtSignal()
 
     def __init__(self, parent: QObject | None = None) -> None:
         super().__init__(parent)
-        self._waiting: deque[Prepared] = deque()
-        self._current: Prepared | None = None
-        self._changed = threading.Condition()
-        self._thread: threading.Thread | None = None
-        self._stopped = False
-        self._cancelled: set[int] = set()
-        self._before = 0
-        self._all = 0
+        self.job: Job | None = None
+        self._working = threading.Lock()  # the job before may still be at its last piece
         self._warm = False
-
-    @property
-    def busy(self) -> bool:
-        """Whether something is being built."""
-        with self._changed:
-            return self._current is not None or bool(self._waiting)
 
     def build(self, tracks: Sequence[Prepared]) -> None:
         """Build these, in this order, in place of all that was asked for before."""
-        with self._changed:
-            wanted = {id(p) for p in tracks}
-            if self._current is not None:
-                change = (
-                    self._cancelled.discard if id(self._current) in wanted else self._cancelled.add
-                )
-                change(id(self._current))
-            self._waiting = deque(p for p in tracks if p is not self._current and not p.done)
-            self._before = 0
-            self._all = sum(len(p.track) for p in self._waiting)
-            self._all += (
-                len(self._current.track) if self._current in tracks and self._current else 0
-            )
-            if not self._waiting and self._current is None:
-                return
-            if self._thread is None:
-                self._stopped = False
-                self._thread = threading.Thread(target=self._run, name="timeline", daemon=True)
-                self._thread.start()
-            self._changed.notify_all()
+        self.cancel()
+        wanted = [one for one in tracks if not one.done]
+        if wanted:
+            job = self.job = Job("timeline", partial(self._work, wanted), self)
+            job.progressed.connect(lambda *_: self.advanced.emit())
+            job.ended.connect(lambda: self._ended(job))
+            job.start()
 
     def cancel(self) -> None:
         """Stop building; what is built stays, and can be drawn."""
-        with self._changed:
-            self._waiting.clear()
-            if self._current is not None:
-                self._cancelled.add(id(self._current))
+        job, self.job = self.job, None
+        if job is not None:
+            job.cancel()
 
     def shutdown(self) -> None:
-        """Stop the thread and wait for it: at most one piece, some ten milliseconds."""
+        """Stop, and wait for the thread: at most one piece, some ten milliseconds."""
         self.cancel()
-        with self._changed:
-            self._stopped = True
-            thread, self._thread = self._thread, None
-            self._changed.notify_all()
-        if thread is not None:
-            thread.join()
+        with self._working:
+            pass
 
-    def _run(self) -> None:
-        while True:
-            with self._changed:
-                while not self._waiting and not self._stopped:
-                    self._changed.wait()
-                if self._stopped:
-                    return
-                current = self._current = self._waiting.popleft()
-                self._cancelled.discard(id(current))
+    def _work(self, tracks: Sequence[Prepared], progress: Progress) -> None:
+        with self._working:
+            progress.check()
             if not self._warm:
                 warm_up()
                 self._warm = True
-            try:
-                current.build(self._tell, partial(self._is_cancelled, current))
-            except BuildCancelled:
-                self._queue_again(current)
-            except Exception as error:
-                # a failure of one track must not end the thread that builds the others
-                current.failed = f"cannot be drawn: {type(error).__name__}: {error}"
-                current.ready = True
-            with self._changed:
-                self._current = None
-                self._before += len(current.track)
-                idle = not self._waiting
-            self._tell(0, 0)
-            if idle:
-                self._emit_finished()
+            for one in tracks:
+                try:
+                    one.build(progress.counted)
+                except Cancelled:
+                    raise
+                except Exception as error:
+                    # a failure of one track must not end the thread that builds the others
+                    one.failed = f"cannot be drawn: {type(error).__name__}: {error}"
+                    one.ready = True
+                progress.report(1, 1)  # also of a track that was built within a moment
 
-    def _queue_again(self, prepared: Prepared) -> None:
-        """Build a track later after all when it was asked for again while it was being cancelled."""
-        with self._changed:
-            if id(prepared) not in self._cancelled:
-                self._waiting.append(prepared)
-
-    def _is_cancelled(self, prepared: Prepared) -> bool:
-        return id(prepared) in self._cancelled
-
-    def _tell(self, done: int, total: int) -> None:
-        try:
-            self.advanced.emit(min(self._before + done, self._all), self._all)
-        except RuntimeError:  # the window is gone, with the C++ side of this object
-            self._stopped = True
-
-    def _emit_finished(self) -> None:
-        try:
+    def _ended(self, job: Job) -> None:
+        if job is self.job:
+            self.job = None
             self.finished.emit()
-        except RuntimeError:  # as in _tell
-            self._stopped = True

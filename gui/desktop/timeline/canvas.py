@@ -38,7 +38,6 @@ class TimelineCanvas(QWidget):
 
     range_changed = pyqtSignal(object, object)
     tracks_changed = pyqtSignal()
-    build_progress = pyqtSignal(object, object)
     gutter_changed = pyqtSignal(int)
     group_clicked = pyqtSignal(object)  # a GroupLine
 
@@ -157,17 +156,13 @@ class TimelineCanvas(QWidget):
         """Stop building pyramids; what is built stays visible, the rest is hatched."""
         self._builder.cancel()
 
-    def resume_build(self) -> None:
-        """Build what `cancel_build` left."""
-        self._start_build()
-
     def shutdown(self) -> None:
         """Stop the building thread and wait for it; for the end of a window's life."""
         self._builder.shutdown()
 
     def is_building(self) -> bool:
         """Return whether pyramids are being built."""
-        return self._builder.busy
+        return self._builder.job is not None
 
     def memory_B(self) -> int:
         """Return the bytes of all pyramids."""
@@ -415,10 +410,9 @@ class TimelineCanvas(QWidget):
         self._refresh()
         self.range_changed.emit(self._window.t0_ps, self._window.t1_ps)
 
-    def _built_some(self, done: int, total: int) -> None:
+    def _built_some(self) -> None:
         if not self._later.isActive():
             self._later.start()
-        self.build_progress.emit(done, total)
 
     def _built_all(self) -> None:
         fitted = self.range() == self._fitted

@@ -70,32 +70,21 @@ class Prepared:
             return None
         return int(self.track.t_ps[self.pyramid.built - 1])
 
-    def build(
-        self,
-        progress: Callable[[int, int], None] | None = None,
-        cancelled: Callable[[], bool] | None = None,
-    ) -> None:
-        """Build the pyramid; what is wrong with the columns is kept in `failed`.
-
-        Raises:
-            BuildCancelled: ``cancelled()`` was true.
-        """
-        if self.pyramid is None or not len(self.track):
-            self.ready = True
-            return
+    def build(self, progress: Callable[[int, int], object] = lambda done, total: None) -> None:
+        """Build the pyramid; what is wrong with the columns is kept in `failed`. As `Pyramid.build`."""
 
         def piece_done(done: int, total: int) -> None:
             if not self.ready:
                 self._warm()
                 _ = self.track.rows_in_order  # kept by the track: a pass over all rows
                 self.ready = True
-            if progress is not None:
-                progress(done, total)
+            progress(done, total)
 
-        try:
-            self.pyramid.build(piece_done, cancelled)
-        except FreezeframeError as error:
-            self.failed = str(error)
+        if self.pyramid is not None and len(self.track):
+            try:
+                self.pyramid.build(piece_done)
+            except FreezeframeError as error:
+                self.failed = str(error)
         self.ready = True
 
     def columns(self, t0_ps: int, t1_ps: int, width: int, wide_px: int = 28) -> Columns | None:

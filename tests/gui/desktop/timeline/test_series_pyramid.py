@@ -9,7 +9,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from freezeframe.gui.plots.pyramid import BuildCancelled, SeriesPyramid, TrackError
+from freezeframe.gui.desktop.progress import Cancelled
+from freezeframe.gui.plots.pyramid import SeriesPyramid, TrackError
 from tests.gui.desktop.timeline.made import first_time_of, pixel_of
 
 RNG = np.random.default_rng(7)
@@ -121,8 +122,13 @@ def test_a_cancelled_build_can_be_drawn_so_far_and_goes_on_where_it_stopped() ->
     count = 9_000_000  # three pieces
     pyramid = SeriesPyramid(np.arange(count, dtype=np.int64), np.ones(count, np.float32))
     seen: list[int] = []
-    with pytest.raises(BuildCancelled):
-        pyramid.build(lambda done, _: seen.append(done), lambda: len(seen) == 1)
+
+    def enough(done: int, total: int) -> None:
+        seen.append(done)
+        raise Cancelled
+
+    with pytest.raises(Cancelled):
+        pyramid.build(enough)
     assert 0 < pyramid.built < count and not pyramid.done
     drawn = pyramid.columns(0, count, 9).points
     assert drawn.sum() == pyramid.built

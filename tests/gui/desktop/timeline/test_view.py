@@ -397,8 +397,9 @@ def test_a_cancelled_build_leaves_the_rest_hatched_and_goes_on_when_asked(
     view.set_tracks(
         [WaveTrack(key="w", name="w", t_ps=t_ps, level=(t_ps // 1000 % 2).astype(np.uint8))]
     )
-    view.build_progress.connect(lambda done, total: view.cancel_build())
+    view._builder.advanced.connect(view.cancel_build)
     qtbot.waitUntil(lambda: not view.is_building(), timeout=180_000)
+    view.shutdown()  # until its thread is done with the piece
     prepared = view._prepared["w"]
     until = prepared.built_until_ps
     if until is not None:  # else the thread was faster than the signal
@@ -406,8 +407,8 @@ def test_a_cancelled_build_leaves_the_rest_hatched_and_goes_on_when_asked(
         y = view.row_center("w")
         right = [image.pixel(x, y) for x in range(round(view.x_of(until)) + 20, 770)]
         assert len(set(right)) >= 2
-    view.build_progress.disconnect()
-    view.resume_build()
+    view._builder.advanced.disconnect()
+    view.set_tracks(view.tracks())
     qtbot.waitUntil(lambda: not view.is_building(), timeout=60_000)
     assert prepared.done and prepared.built_until_ps is None
 
@@ -433,8 +434,9 @@ def test_a_window_that_is_deleted_while_it_builds_takes_its_thread_along(
 
     view = TimelineView()
     view.set_tracks([packets(4_000_000, key=str(i)) for i in range(4)])
-    thread = view._builder._thread
-    assert thread is not None
+    job = view._builder.job
+    assert job is not None
+    thread = job._thread
     sip.delete(view)
     thread.join(timeout=180)
     assert not thread.is_alive()
