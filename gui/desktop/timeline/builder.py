@@ -37,6 +37,7 @@ class Builder(QObject):
             job = self.job = Job("timeline", partial(self._work, wanted), self)
             job.progressed.connect(lambda *_: self.advanced.emit())
             job.ended.connect(lambda: self._ended(job))
+            job.ended.connect(job.deleteLater)  # a live source has one for each reading
             job.start()
 
     def cancel(self) -> None:
