@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-from typing import Any
-
 import numpy as np
 import numpy.typing as npt
 
 from freezeframe.gui.plots.kernels_slices import assign_lanes
 from freezeframe.gui.plots.pyramid import readable
-from freezeframe.gui.tracks.tracks import IntervalTrack, SliceTrack
+from freezeframe.gui.tracks.tracks import SliceTrack
 
 Int64 = npt.NDArray[np.int64]
 
@@ -41,24 +38,11 @@ def split_lanes(track: SliceTrack, most: int = 16) -> list[SliceTrack]:
     lanes = lanes_of(track.t_ps, track.t_end_ps, most)
     if not lanes.any():
         return [track]
-    return [_lane(track, lane, np.flatnonzero(lanes == lane)) for lane in range(lanes.max() + 1)]
-
-
-def _lane(track: SliceTrack, lane: int, items: Int64) -> SliceTrack:
-    label, tip = track.label, track.tip
-    changes: dict[str, Any] = {
-        "key": track.key if lane == 0 else f"{track.key}/{lane + 1}",
-        "name": track.name if lane == 0 else f"{track.name} ({lane + 1})",
-        "t_ps": track.t_ps[items],
-        "t_end_ps": track.t_end_ps[items],
-        "rows": items if track.rows is None else track.rows[items],
-        "colour": None if track.colour is None else track.colour[items],
-        "error": None if track.error is None else track.error[items],
-        "label": None if label is None else (lambda i: label(int(items[i]))),
-        "tip": None if tip is None else (lambda i: tip(int(items[i]))),
-    }
-    if isinstance(track, IntervalTrack):
-        for name in ("open_start", "open_end"):
-            column = getattr(track, name)
-            changes[name] = None if column is None else column[items]
-    return replace(track, **changes)
+    return [
+        track.taken(
+            np.flatnonzero(lanes == lane),
+            key=f"{track.key}/{lane + 1}" if lane else track.key,
+            name=f"{track.name} ({lane + 1})" if lane else track.name,
+        )
+        for lane in range(lanes.max() + 1)
+    ]

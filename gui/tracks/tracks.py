@@ -8,9 +8,9 @@ the event in the table that the track was made from. Nothing here imports Qt.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -96,6 +96,17 @@ class Track:
         last = np.searchsorted(self.rows, wanted, side="right")
         found = [np.arange(a, b) for a, b in zip(first, last, strict=True) if b > a + 1]
         return np.sort(np.concatenate([first[last == first + 1], *found])).astype(np.int64)
+
+    def taken(self, items: Int64, **changes: Any) -> Self:
+        """Return the track of some of its items, which keep their rows and texts; ``changes``: fields of it."""
+        columns: dict[str, Any] = {
+            k: v[items] for k, v in vars(self).items() if isinstance(v, np.ndarray)
+        }
+        for name in ("label", "tip"):
+            text = getattr(self, name, None)
+            columns |= {} if text is None else {name: lambda item, of=text: of(int(items[item]))}
+        rows = items if self.rows is None else self.rows[items]
+        return replace(self, **(columns | {"rows": rows} | changes))
 
     def end_of(self, item: int) -> int:
         """Return where an item ends; its own time when it has no length."""

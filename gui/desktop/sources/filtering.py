@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-from typing import Any
-
 import numpy as np
 import numpy.typing as npt
 
-from freezeframe.gui.tracks.tracks import IntervalTrack, MarkTrack, SliceTrack, Track
+from freezeframe.gui.tracks.tracks import MarkTrack, SliceTrack, Track
 
 Bools = npt.NDArray[np.bool_]
 Int64 = npt.NDArray[np.int64]
@@ -22,25 +19,9 @@ def filtered(track: Track, matches: Bools) -> Track:
     """
     if not isinstance(track, SliceTrack):
         return track
-    rows = np.arange(len(track), dtype=np.int64) if track.rows is None else track.rows
-    kept = np.flatnonzero(matches[rows])
-    changed: dict[str, Any] = {
-        "t_ps": track.t_ps[kept],
-        "t_end_ps": track.t_end_ps[kept],
-        "rows": rows[kept],
-    }
-    columns: tuple[str, ...] = ("colour", "error")
-    if isinstance(track, IntervalTrack):
-        columns += ("open_start", "open_end")
-    for name in columns:
-        column = getattr(track, name)
-        if column is not None:
-            changed[name] = column[kept]
-    for name in ("label", "tip"):
-        text = getattr(track, name)
-        if text is not None:
-            changed[name] = _moved(text, kept)
-    return replace(track, **changed)
+    return track.taken(
+        np.flatnonzero(matches[: len(track)] if track.rows is None else matches[track.rows])
+    )
 
 
 def rows_shown(track: Track, rows: Int64) -> Int64:
@@ -50,7 +31,3 @@ def rows_shown(track: Track, rows: Int64) -> Int64:
     if track.rows is None:
         return rows[rows < len(track)]
     return np.intersect1d(rows, track.rows)
-
-
-def _moved(text: Any, kept: Int64) -> Any:
-    return lambda item: text(int(kept[item]))

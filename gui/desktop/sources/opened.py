@@ -11,7 +11,6 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
-import numpy as np
 import pandas as pd
 
 from freezeframe.analyzers.analysis import AnalysisResult
@@ -23,7 +22,7 @@ from freezeframe.decoders.trace.decode import Trace
 from freezeframe.gui.desktop.evidence import AROUND_PS
 from freezeframe.gui.moments import Freeze, card_freeze, freezes
 from freezeframe.gui.tracks.story import Step, story_of
-from freezeframe.gui.tracks.tracks import IntervalTrack, MarkTrack, SliceTrack, Track
+from freezeframe.gui.tracks.tracks import MarkTrack, Track
 
 if TYPE_CHECKING:  # all analyses of a described card: not of the first picture of a capture
     from freezeframe.analyzers.card.view import CardsView
@@ -182,14 +181,6 @@ def shifted(track: Track, offset_ps: int) -> Track:
     """Return a track with all its times later by so much; the track itself for 0."""
     if not offset_ps:
         return track
-    by = np.int64(offset_ps)
-    moved: dict[str, Any] = {
-        "t_ps": track.t_ps + by,
-        "coverage": track.coverage.shifted(offset_ps),
-    }
-    if isinstance(track, SliceTrack | IntervalTrack):
-        moved["t_end_ps"] = track.t_end_ps + by
-    end = getattr(track, "end_ps", None)
-    if end is not None:
-        moved["end_ps"] = end + offset_ps
-    return replace(track, **moved)
+    times = {name: getattr(track, name, None) for name in ("t_ps", "t_end_ps", "end_ps")}
+    moved = {name: at + offset_ps for name, at in times.items() if at is not None}
+    return replace(track, coverage=track.coverage.shifted(offset_ps), **moved)
