@@ -9,9 +9,8 @@ from typing import Any, NamedTuple
 
 from freezeframe.gui.desktop.track_tree import PRESETS
 
-PANELS = tuple(
-    "Events Findings Inspector Measurements Cursors Notes Sources Live Tracks Proof".split()
-)
+_TABLE = tomllib.loads(Path(__file__).with_name("menus.toml").read_text("utf-8"))
+PANELS: tuple[str, ...] = tuple(_TABLE.pop("panels"))
 """The panels around the time line, in the order of their keys Ctrl+1 to Ctrl+8; tracks have Ctrl+K, proof Ctrl+B."""
 
 SUBMENUS = {"exports": "&Export selection as", "views": "Sa&ved views"}
@@ -33,8 +32,7 @@ class Entry(NamedTuple):
 
 
 def _entries() -> Iterator[Entry]:
-    table = tomllib.loads(Path(__file__).with_name("menus.toml").read_text("utf-8"))
-    for entry in (Entry(menu, *line) for menu, lines in table.items() for line in lines):
+    for entry in (Entry(menu, *line) for menu, lines in _TABLE.items() for line in lines):
         if entry.call == "presets":
             for number, (name, preset) in enumerate(PRESETS.items(), start=1):
                 text, key = f"&{number} {preset.title}", f"Alt+{number}"

@@ -5,9 +5,9 @@ Source: W3C SVG 1.1 (Second Edition), chapters 5 (structure), 9 (basic shapes), 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from html import escape as _escape
-from typing import Literal, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 from freezeframe.gui.plots.axis import TimeAxis
 
@@ -79,77 +79,49 @@ class Svg:
         ]
 
     def rect(
-        self,
-        x: float,
-        y: float,
-        width: float,
-        height: float,
-        css: str,
-        *,
-        tip: str = "",
-        radius: float = 0,
-    ) -> None:
+        self, x: float, y: float, width: float, height: float, css: str, *, tip: str = "", radius: float = 0
+    ) -> None:  # fmt: skip
         """Add a rectangle; ``tip`` is shown when the mouse rests on it."""
-        self._keep("rect", css, ((x, y), (x + max(width, 0), y + max(height, 0))), tip, radius)
-        rounded = f' rx="{_number(radius)}"' if radius else ""
-        self._add(
-            "rect",
-            f'x="{_number(x)}" y="{_number(y)}" width="{_number(max(width, 0))}"'
-            f' height="{_number(max(height, 0))}"{rounded}',
-            css,
-            tip,
-        )
+        more = {"rx": radius} if radius else {}
+        self._rect(Shape("rect", css, (), tip=tip, radius=radius), x, y, width, height, more)
 
     def hatch(self, x: float, y: float, width: float, height: float, *, tip: str) -> None:
         """Hatch a rectangle: nothing was recorded here, for the reason in the tip."""
-        self._keep("hatch", "hatch", ((x, y), (x + max(width, 0), y + height)), tip)
-        self._add(
-            "rect",
-            f'x="{_number(x)}" y="{_number(y)}" width="{_number(max(width, 0))}"'
-            f' height="{_number(height)}" fill="url(#{escape(self._hatch)})"',
-            "hatch",
-            tip,
-        )
+        more = {"fill": f"url(#{self._hatch})"}
+        self._rect(Shape("hatch", "hatch", (), tip=tip), x, y, width, height, more)
 
     def line(self, x1: float, y1: float, x2: float, y2: float, css: str, *, tip: str = "") -> None:
         """Add a straight line."""
-        self._keep("line", css, ((x1, y1), (x2, y2)), tip)
-        self._add(
-            "line",
-            f'x1="{_number(x1)}" y1="{_number(y1)}" x2="{_number(x2)}" y2="{_number(y2)}"',
-            css,
-            tip,
-        )
+        self.shapes.append(Shape("line", css, ((x1, y1), (x2, y2)), tip=tip))
+        self._add("line", css, {"x1": x1, "y1": y1, "x2": x2, "y2": y2}, tip)
 
     def polygon(self, points: Sequence[tuple[float, float]], css: str, *, tip: str = "") -> None:
         """Add a filled polygon."""
-        self._keep("polygon", css, tuple(points), tip)
-        self._add("polygon", f'points="{_points(points)}"', css, tip)
+        self.shapes.append(Shape("polygon", css, tuple(points), tip=tip))
+        self._add("polygon", css, {"points": _points(points)}, tip)
 
     def polyline(self, points: Sequence[tuple[float, float]], css: str) -> None:
         """Add an open line through points."""
-        self._keep("polyline", css, tuple(points))
-        digits = 2 if self._moving is None else 4  # a reader may look closer
-        self._add("polyline", f'points="{_points(points, digits)}"', css, "")
+        self.shapes.append(Shape("polyline", css, tuple(points)))
+        digits = 4 if self.moves else 2  # a reader may look closer
+        self._add("polyline", css, {"points": _points(points, digits)})
 
     def ticks(self, spots: Sequence[float], y: float, height: float, css: str) -> None:
         """Add many upright lines; as one path they cost a tenth of what they cost as lines."""
         self.shapes += [Shape("line", css, ((x, y), (x, y + height))) for x in spots]
-        data = "".join(f"M{_number(x)} {_number(y)}v{_number(height)}" for x in spots)
-        self._add("path", f'd="{data}"', css, "")
+        self._add(
+            "path",
+            css,
+            {"d": "".join(f"M{_number(x)} {_number(y)}v{_number(height)}" for x in spots)},
+        )
 
     def text(
         self, x: float, y: float, text: str, css: str, *, anchor: str = "start", tip: str = ""
     ) -> None:
         """Add one line of text whose baseline begins (or is centred, or ends) at a point."""
         self.shapes.append(Shape("text", css, ((x, y),), text, tip, anchor))
-        where = "" if anchor == "start" else f' text-anchor="{escape(anchor)}"'
-        title = f"<title>{escape(tip)}</title>" if tip else ""
-        self._parts.append(
-            f'<text x="{_number(x)}" y="{_number(y)}"{where}{self._when} class="{escape(css)}">'
-            f"{title}{escape(text)}</text>"
-        )
-        self._when = ""
+        where = {} if anchor == "start" else {"text-anchor": anchor}
+        self._add("text", css, {"x": x, "y": y, **where}, tip, text)
 
     def begin_group(self, css: str) -> None:
         """Begin a group; what comes until ``end_group`` is in it."""
@@ -239,24 +211,24 @@ class Svg:
         """Return the drawing as text to put into a page."""
         return "\n".join([*self._parts, "</svg>"])
 
-    def _keep(
-        self,
-        kind: Kind,
-        css: str,
-        points: tuple[tuple[float, float], ...],
-        tip: str = "",
-        radius: float = 0,
+    def _rect(
+        self, shape: Shape, x: float, y: float, width: float, height: float, more: Mapping[str, Any]
     ) -> None:
-        self.shapes.append(Shape(kind, css, points, tip=tip, radius=radius))
+        width, height = max(width, 0), max(height, 0)
+        self.shapes.append(shape._replace(points=((x, y), (x + width, y + height))))
+        place = {"x": x, "y": y, "width": width, "height": height}
+        self._add("rect", shape.css, {**place, **more}, shape.tip)
 
-    def _add(self, element: str, attributes: str, css: str, tip: str) -> None:
-        if tip:
-            self._parts.append(
-                f'<{element} {attributes}{self._when} class="{escape(css)}">'
-                f"<title>{escape(tip)}</title></{element}>"
-            )
-        else:
-            self._parts.append(f'<{element} {attributes}{self._when} class="{escape(css)}"/>')
+    def _add(
+        self, element: str, css: str, attributes: Mapping[str, float | str], tip: str = "", text: str = ""
+    ) -> None:  # fmt: skip
+        said = "".join(
+            f' {name}="{escape(value) if isinstance(value, str) else _number(value)}"'
+            for name, value in attributes.items()
+        )
+        inner = (f"<title>{escape(tip)}</title>" if tip else "") + escape(text)
+        end = f">{inner}</{element}>" if inner or element == "text" else "/>"
+        self._parts.append(f'<{element}{said}{self._when} class="{escape(css)}"{end}')
         self._when = ""
 
 
