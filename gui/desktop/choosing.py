@@ -155,7 +155,7 @@ class Choosing:
                 continue  # where two captures part first: the packet itself says more
             if self._feed.tracks[track.key].item_of(place.row) is not None:
                 self._panes.control.reveal(track.key)
-                self._panes.timeline.set_collapsed([track.key], False)
+                self._panes.timeline.arranged.set_collapsed([track.key], False)
                 self._panes.timeline.select(track.key, place.row)
                 self._panes.measurements.choose(track.key)
                 return

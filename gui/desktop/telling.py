@@ -70,8 +70,8 @@ class Telling:
     def _mark_step(self, t_ps: int) -> None:
         """Set a cursor to the time of a step that no row shows; what was chosen before is of another step."""
         self._step_cursor = name = f"step {self._panes.story.at + 1}"
-        if name in (cursor.name for cursor in self._panes.timeline.cursors()):  # of a kept view
-            self._panes.timeline.move_cursor(name, t_ps)
+        if name in (cursor.name for cursor in self._panes.timeline.cursors.all()):  # of a kept view
+            self._panes.timeline.cursors.move(name, t_ps)
         else:
             self._panes.timeline.add_cursor(t_ps, name)
         selection = self._panes.timeline.selection()
@@ -85,6 +85,6 @@ class Telling:
         )
 
     def _unmark_step(self) -> None:
-        if self._step_cursor in (cursor.name for cursor in self._panes.timeline.cursors()):
-            self._panes.timeline.remove_cursor(self._step_cursor)
+        if self._step_cursor in (cursor.name for cursor in self._panes.timeline.cursors.all()):
+            self._panes.timeline.cursors.remove(self._step_cursor)
         self._step_cursor = ""

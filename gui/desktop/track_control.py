@@ -82,7 +82,7 @@ class TrackControl(QObject):
 
     def reveal(self, key: str) -> None:
         """Open a track that something was chosen in."""
-        if key in self._timeline.hidden():
+        if key in self._timeline.arranged.hidden:
             self.show([key], True)
 
     def restored(self) -> None:
@@ -95,7 +95,7 @@ class TrackControl(QObject):
         self.show(line.keys, line.shown < len(line.keys))
 
     def _to(self, key: str) -> None:
-        if key not in self._timeline.hidden() and key in self._timeline.order():
+        if key not in self._timeline.arranged.hidden and key in self._timeline.arranged.order():
             self._timeline.set_focus_track(key)
 
     def _apply(self) -> None:
@@ -104,20 +104,24 @@ class TrackControl(QObject):
         for track in tracks:
             sources.setdefault(track.key.split("/")[0], []).append(track)
         if not self.own_order:
-            self._timeline.set_order(
+            self._timeline.arranged.set_order(
                 [t.key for mine in sources.values() for t in self.choice.order(mine)]
             )
-        self._timeline.set_groups(self.choice.group_of(tracks))
+        self._timeline.arranged.set_groups(self.choice.group_of(tracks))
         if self._own:
-            self._timeline.set_hidden(
-                {k for k in self._timeline.hidden() if self.choice.by_hand.get(k) is not True}
+            self._timeline.arranged.set_hidden(
+                {
+                    k
+                    for k in self._timeline.arranged.hidden
+                    if self.choice.by_hand.get(k) is not True
+                }
                 | {k for k, on in self.choice.by_hand.items() if not on}
             )
         else:
             hidden: set[str] = set()
             for mine in sources.values():
                 hidden |= self.choice.hidden(mine, max(MOST_OPEN // len(sources), _LEAST_OPEN))
-            self._timeline.set_hidden(hidden)
+            self._timeline.arranged.set_hidden(hidden)
         named = [(mine[0].source, mine) for mine in sources.values()]
-        self._panel.set_tracks(named, self.choice, self._timeline.hidden())
+        self._panel.set_tracks(named, self.choice, self._timeline.arranged.hidden)
         self.changed.emit()

@@ -118,9 +118,9 @@ class TrackFeed:
         self._known |= {t.key for t in tracks}
         self._panes.timeline.set_tracks(tracks, keep_range=not fit)
         if not self._panes.control.own_order:
-            self._panes.timeline.set_order([track.key for track in tracks])
+            self._panes.timeline.arranged.set_order([track.key for track in tracks])
         if thin:
-            self._panes.timeline.set_collapsed(thin, True)
+            self._panes.timeline.arranged.set_collapsed(thin, True)
         self._panes.control.given()
         if fit:
             self._fit(key)

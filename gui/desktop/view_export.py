@@ -52,7 +52,7 @@ def write_csv(view: TimelineView, place: Path) -> str:
     a spreadsheet takes.
     """
     refuse_evidence(place)
-    hidden = view.hidden()
+    hidden = view.arranged.hidden
     tracks = [track for track in view.tracks() if track.key not in hidden]
     spans = [(track, *view.visible_items(track.key)) for track in tracks]
     count = sum(last - first for _, first, last in spans)

@@ -234,7 +234,7 @@ class Views(Panes):
         )
 
     def _refresh_legend(self) -> None:
-        hidden = self.timeline.hidden()
+        hidden = self.timeline.arranged.hidden
         self.legend.set_entries(legend_of(t for t in self.timeline.tracks() if t.key not in hidden))
 
     def _title(self) -> None:

@@ -34,19 +34,19 @@ class CursorsPanel(QWidget):
         before = self._current()
         items = [
             item([cursor.name, format_ps(cursor.t_ps)], data=cursor.name)
-            for cursor in self._timeline.cursors()
+            for cursor in self._timeline.cursors.all()
         ]
         fill_tree(self.list, items)
         for one in items:
             if one.data(0, _NAME) == before:
                 self.list.setCurrentItem(one)
-        deltas = self._timeline.deltas()
+        deltas = self._timeline.cursors.deltas()
         fill_tree(self.deltas, [item([f"{a} to {b}", format_ps(ps)]) for a, b, ps in deltas])
 
     def go(self) -> None:
         """Show the chosen cursor."""
         name = self._current()
-        for cursor in self._timeline.cursors():
+        for cursor in self._timeline.cursors.all():
             if cursor.name == name:
                 self._timeline.show_time(cursor.t_ps)
 
@@ -60,15 +60,15 @@ class CursorsPanel(QWidget):
             ok
             and new.strip()
             and new != name
-            and new not in [c.name for c in self._timeline.cursors()]
+            and new not in [c.name for c in self._timeline.cursors.all()]
         ):
-            self._timeline.rename_cursor(name, new.strip())
+            self._timeline.cursors.rename(name, new.strip())
 
     def remove(self) -> None:
         """Take the chosen cursor away."""
         name = self._current()
         if name is not None:
-            self._timeline.remove_cursor(name)
+            self._timeline.cursors.remove(name)
 
     def _current(self) -> str | None:
         now = self.list.currentItem()

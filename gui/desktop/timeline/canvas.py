@@ -6,7 +6,7 @@ Nothing here reads a whole column; that is the builder's work, in its own thread
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Sequence
 
 from PyQt6.QtCore import QCoreApplication, QPointF, QRectF, Qt, pyqtSignal
 from PyQt6.QtGui import QColor, QImage, QPainter, QPaintEvent, QResizeEvent
@@ -49,7 +49,8 @@ class TimelineCanvas(QWidget):
         self.setMinimumSize(GUTTER_PX + _LEAST_AREA_PX, RULER_PX + 60)
         self.gutter_px = GUTTER_PX
         self._window = Window()
-        self._layout = Layout()
+        self.arranged = Layout(self._relaid)
+        """Order, hidden and thin tracks, groups: what is done there is seen here."""
         self._prepared: dict[str, Prepared] = {}
         self._theme: Theme = DARK
         self._raster = Raster()
@@ -78,60 +79,27 @@ class TimelineCanvas(QWidget):
         Raises:
             ValueError: two tracks have the same key.
         """
-        self._layout.set_tracks(tracks)
+        self.arranged.set_tracks(tracks)
         self._prepared = {track.key: self._reused(track) for track in tracks}
         self._measure_extent()
         if not keep_range:
             self._fit()
         if self._focus not in self._prepared:
-            self._focus = self._layout.rows[0].key if self._layout.rows else None
+            self._focus = self.arranged.rows[0].key if self.arranged.rows else None
         self._start_build()
-        self._relaid()
+        self._refresh()
         self.range_changed.emit(self._window.t0_ps, self._window.t1_ps)
 
     def replace_track(self, track: Track) -> None:
         """Put new columns in the place of the track with the same key. Raises: KeyError."""
-        self._layout.replace(track)
+        self.arranged.replace(track)
         self._prepared[track.key] = self._reused(track)
         self._measure_extent()
         self._start_build()
-        self._relaid()
 
     def tracks(self) -> tuple[Track, ...]:
         """Return the tracks from top to bottom, hidden ones too."""
-        return tuple(self._prepared[key].track for key in self._layout.order())
-
-    def order(self) -> list[str]:
-        """Return the keys from top to bottom, hidden ones too."""
-        return self._layout.order()
-
-    def set_order(self, keys: Iterable[str]) -> None:
-        """Put the tracks into an order; keys not known are skipped, those not named come last."""
-        self._layout.set_order(keys)
-        self._relaid()
-
-    def set_collapsed(self, keys: Iterable[str], collapsed: bool) -> None:
-        """Make tracks thin strips, or open them. Raises: KeyError."""
-        self._layout.set_collapsed(keys, collapsed)
-        self._relaid()
-
-    def set_hidden(self, keys: Iterable[str]) -> None:
-        """Hide exactly these tracks."""
-        self._layout.set_hidden(keys)
-        self._relaid()
-
-    def hidden(self) -> set[str]:
-        """Return the keys of the tracks that are not shown."""
-        return set(self._layout.hidden)
-
-    def set_groups(self, group_of: Mapping[str, str]) -> None:
-        """Put a line with the name of its group above tracks; those not named have none."""
-        self._layout.set_groups(group_of)
-        self._relaid()
-
-    def groups(self) -> list[GroupLine]:
-        """Return the lines of the groups from top to bottom."""
-        return list(self._layout.groups)
+        return tuple(self._prepared[key].track for key in self.arranged.order())
 
     def set_gutter(self, wide_px: int) -> None:
         """Make the column of labels so wide; the least and what leaves room for the tracks are kept."""
@@ -144,8 +112,7 @@ class TimelineCanvas(QWidget):
 
     def move_track(self, key: str, step: int) -> None:
         """Move a track up (-1) or down (+1). Raises: KeyError."""
-        if self._layout.move(key, step):
-            self._relaid()
+        if self.arranged.move(key, step):
             self.tracks_changed.emit()
 
     def visible_items(self, key: str) -> tuple[int, int]:
@@ -252,17 +219,17 @@ class TimelineCanvas(QWidget):
 
     def row_at(self, y: float) -> Row | None:
         """Return the track at a position of the widget."""
-        return None if y < RULER_PX else self._layout.row_at(int(y) - RULER_PX + self._bar.value())
+        return None if y < RULER_PX else self.arranged.row_at(int(y) - RULER_PX + self._bar.value())
 
     def group_at(self, y: float) -> GroupLine | None:
         """Return the line of a group at a position of the widget."""
         if y < RULER_PX:
             return None
-        return self._layout.group_at(int(y) - RULER_PX + self._bar.value())
+        return self.arranged.group_at(int(y) - RULER_PX + self._bar.value())
 
     def row_center(self, key: str) -> int:
         """Return the height in the widget of the middle of a track. Raises: KeyError."""
-        row = self._layout.row(key)
+        row = self.arranged.row(key)
         if row is None:
             raise KeyError(key)
         return RULER_PX + row.y - self._bar.value() + row.height // 2
@@ -277,7 +244,7 @@ class TimelineCanvas(QWidget):
 
     def show_track(self, key: str) -> None:
         """Scroll until a track is in view."""
-        row = self._layout.row(key)
+        row = self.arranged.row(key)
         if row is None:
             return
         top, bottom = self._bar.value(), self._bar.value() + self._area_height()
@@ -342,20 +309,20 @@ class TimelineCanvas(QWidget):
         scroll = self._bar.value()
         rows = tuple(
             (row, self._prepared[row.key])
-            for row in self._layout.rows
+            for row in self.arranged.rows
             if row.y < scroll + area_height and row.y + row.height > scroll
         )
         area_width = max(width - self.gutter_px - self._bar_width(), 1)
         return Scene(
             self._window, self._theme, rows, area_width, area_height, scroll, self._scale_in_view,
-            self.gutter_px, tuple(g for g in self._layout.groups if g.y < scroll + area_height),
+            self.gutter_px, tuple(g for g in self.arranged.groups if g.y < scroll + area_height),
             self._scales(),
         )  # fmt: skip
 
     def _scales(self) -> dict[str, tuple[float, float]]:
         """Return the smallest and largest value of each scale, of the tracks that are shown."""
         spans: dict[str, list[tuple[float, float]]] = {}
-        for row in self._layout.rows:
+        for row in self.arranged.rows:
             prepared = self._prepared[row.key]
             track = prepared.track
             if isinstance(track, SeriesTrack) and track.scale:
@@ -385,8 +352,8 @@ class TimelineCanvas(QWidget):
         return known if known is not None and known.track is track else Prepared(track)
 
     def _start_build(self) -> None:
-        order = [key for key in self._layout.order() if key not in self._layout.hidden]
-        order += [key for key in self._layout.order() if key in self._layout.hidden]
+        order = [key for key in self.arranged.order() if key not in self.arranged.hidden]
+        order += [key for key in self.arranged.order() if key in self.arranged.hidden]
         self._builder.build([self._prepared[key] for key in order])
 
     def _fit(self) -> None:
@@ -401,7 +368,7 @@ class TimelineCanvas(QWidget):
     def _relaid(self) -> None:
         width = self._bar_width()
         self._bar.setGeometry(self.width() - width, RULER_PX, width, self._area_height())
-        self._bar.setRange(0, max(self._layout.height - self._area_height(), 0))
+        self._bar.setRange(0, max(self.arranged.height - self._area_height(), 0))
         self._bar.setPageStep(self._area_height())
         self._bar.setSingleStep(20)
         self._refresh()

@@ -96,7 +96,7 @@ class Gestures:
             view.show_box(_ordered(self._from_ps, view.time_at(at.x())))
         elif self._doing is _Doing.CURSOR:
             free = bool(event.modifiers() & Qt.KeyboardModifier.AltModifier)
-            view.move_cursor(self._cursor, view.snapped_at(at, free))
+            view.cursors.move(self._cursor, view.snapped_at(at, free))
         elif self._doing is _Doing.GUTTER:
             view.set_gutter(round(at.x()))
         elif self._doing is _Doing.ROW:

@@ -34,7 +34,7 @@ KEYS: tuple[tuple[tuple[str, ...], str, Action], ...] = (
     (("C",), "set a cursor", lambda v: v.add_cursor()),
     ((".",), "cursor to the next edge of the track", lambda v: v.cursor_to_edge(1)),
     ((",",), "cursor to the edge before", lambda v: v.cursor_to_edge(-1)),
-    (("Delete",), "remove the cursor", lambda v: v.remove_active_cursor()),
+    (("Delete",), "remove the cursor", lambda v: v.cursors.remove_active()),
     (("B",), "select the time between the last two cursors", lambda v: v.band_between_cursors()),
     (("S",), "cursors snap to edges, on or off", lambda v: v.toggle_snapping()),
     (("M",), "write a note", lambda v: v.ask_for_mark()),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 
@@ -65,9 +65,10 @@ class GroupLine:
 
 
 class Layout:
-    """Rows of tracks, in logical pixels."""
+    """Rows of tracks, in logical pixels; ``changed`` is called when they stand otherwise."""
 
-    def __init__(self) -> None:
+    def __init__(self, changed: Callable[[], object] = lambda: None) -> None:
+        self._changed = changed
         self._tracks: dict[str, Track] = {}
         self._order: list[str] = []
         self.collapsed: set[str] = set()
@@ -194,6 +195,7 @@ class Layout:
                 self.groups.append(GroupLine(group, y, run, 0))
                 y += GROUP_PX
         self.height = y
+        self._changed()
 
 
 def _usual_px(track: Track) -> int:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from itertools import pairwise
 
@@ -27,11 +27,15 @@ class Cursor:
 
 
 class Cursors:
-    """Cursors by name, in the order they were set. The active one is that which was set or moved last."""
+    """Cursors by name, in the order they were set. The active one is that which was set or moved last.
 
-    def __init__(self) -> None:
+    ``changed`` is called when any of them is another.
+    """
+
+    def __init__(self, changed: Callable[[], object] = lambda: None) -> None:
         self._times: dict[str, int] = {}
         self._active = ""
+        self._changed = changed
 
     def __len__(self) -> int:
         return len(self._times)
@@ -50,7 +54,7 @@ class Cursors:
             name = next(free for free in _names() if free not in self._times)
         self._check_free(name)
         self._times[name] = t_ps
-        self._active = name
+        self.move(name, t_ps)
         return Cursor(name, t_ps)
 
     @property
@@ -64,6 +68,7 @@ class Cursors:
             raise KeyError(name)
         self._times[name] = t_ps
         self._active = name
+        self._changed()
 
     def rename(self, old: str, new: str) -> None:
         """Give a cursor another name. Raises: KeyError, ValueError."""
@@ -74,23 +79,27 @@ class Cursors:
         self._check_free(new)
         self._times = {new if name == old else name: t for name, t in self._times.items()}
         self._active = new if self._active == old else self._active
+        self._changed()
 
     def remove(self, name: str) -> None:
         """Take a cursor away. Raises: KeyError."""
         del self._times[name]
         if self._active == name:
             self._active = next(reversed(self._times), "")
+        self._changed()
+
+    def remove_active(self) -> None:
+        """Take away the cursor that was set or moved last."""
+        if self.active is not None:
+            self.remove(self.active.name)
 
     def replace(self, cursors: Iterable[Cursor]) -> None:
-        """Set all cursors at once. Raises: ValueError."""
-        before = self._times
-        self._times = {}
-        try:
-            for cursor in cursors:
-                self.add(cursor.t_ps, cursor.name)
-        except ValueError:
-            self._times = before
-            raise
+        """Set all cursors at once. Raises: ValueError: names empty or not unique; nothing was changed."""
+        fresh = Cursors()
+        for cursor in cursors:
+            fresh.add(cursor.t_ps, cursor.name)
+        self._times, self._active = fresh._times, fresh._active
+        self._changed()
 
     def by_time(self) -> list[Cursor]:
         """Return the cursors in order of time."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -43,7 +43,7 @@ class SteerableTimeline(TimelineCanvas):
         super().__init__(parent)
         self.setAccessibleName("Time line")
         self._selection: Selection | None = None
-        self._cursors = Cursors()
+        self.cursors = Cursors(self._cursors_moved)
         self._hits: dict[str, npt.NDArray[np.int64]] = {}  # key -> items, rising
         self._hit_times: dict[str, npt.NDArray[np.int64]] = {}
         self._band: tuple[int, int] | None = None
@@ -113,7 +113,7 @@ class SteerableTimeline(TimelineCanvas):
 
     def band_between_cursors(self) -> None:
         """Select the time between the two cursors that were set last."""
-        last = sorted(cursor.t_ps for cursor in self._cursors.all()[-2:])
+        last = sorted(cursor.t_ps for cursor in self.cursors.all()[-2:])
         if len(last) == 2:
             self.set_time_selection((last[0], last[1]))
 
@@ -148,7 +148,7 @@ class SteerableTimeline(TimelineCanvas):
         if not any(len(items) for items in self._hits.values()):
             return self.step_item(direction)
         # hits are in order of time, at one time from the upper track to the lower one
-        rank = {row.key: number for number, row in enumerate(self._layout.rows)}
+        rank = {row.key: number for number, row in enumerate(self.arranged.rows)}
         here_ps, chosen = self._reference_ps(), self._selection
         here_rank = rank.get(chosen.key, -1) if chosen is not None else -1
         best: tuple[int, int, str, int] | None = None
@@ -180,14 +180,6 @@ class SteerableTimeline(TimelineCanvas):
 
     # cursors
 
-    def cursors(self) -> tuple[Cursor, ...]:
-        """Return the cursors in the order they were set."""
-        return self._cursors.all()
-
-    def deltas(self) -> list[tuple[str, str, int]]:
-        """Return the time from each cursor to the next one in time, picoseconds."""
-        return self._cursors.deltas()
-
     def add_cursor(self, t_ps: int | None = None, name: str | None = None) -> Cursor:
         """Set a cursor: under the mouse, else at the selected item, else in the middle.
 
@@ -197,53 +189,21 @@ class SteerableTimeline(TimelineCanvas):
         if t_ps is None:
             over = self._over_tracks(self._mouse)
             t_ps = self.snapped_at(self._mouse, free=False) if over else self._reference_ps()
-        cursor = self._cursors.add(t_ps, name)
-        self._cursors_moved()
-        return cursor
-
-    def move_cursor(self, name: str, t_ps: int) -> None:
-        """Move a cursor. Raises: KeyError."""
-        self._cursors.move(name, t_ps)
-        self._cursors_moved()
-
-    def rename_cursor(self, old: str, new: str) -> None:
-        """Give a cursor another name. Raises: KeyError, ValueError."""
-        self._cursors.rename(old, new)
-        self._cursors_moved()
-
-    def remove_cursor(self, name: str) -> None:
-        """Take a cursor away. Raises: KeyError."""
-        self._cursors.remove(name)
-        self._cursors_moved()
-
-    def remove_active_cursor(self) -> None:
-        """Take away the cursor that was set or moved last."""
-        if self._cursors.active is not None:
-            self.remove_cursor(self._cursors.active.name)
-
-    def set_cursors(self, cursors: Iterable[Cursor]) -> None:
-        """Set all cursors at once. Raises: ValueError: names empty or not unique."""
-        self._cursors.replace(cursors)
-        self._cursors_moved()
+        return self.cursors.add(t_ps, name)
 
     def cursor_to_edge(self, direction: int) -> None:
         """Move the active cursor to the next (+1) or previous (-1) edge of the focus track."""
-        active = self._cursors.active
+        active = self.cursors.active
         if active is None or self._focus is None:
             return
         edge = self._prepared[self._focus].next_edge(active.t_ps, direction)
         if edge is not None:
-            self.move_cursor(active.name, edge)
+            self.cursors.move(active.name, edge)
             self.show_time(edge)
-
-    def read_ps(self) -> int | None:
-        """Return the time at which values stand beside the tracks: the cursor that was set or moved last."""
-        active = self._cursors.active
-        return None if active is None else active.t_ps
 
     def cursor_near(self, x: float) -> Cursor | None:
         """Return the cursor whose line is under the mouse."""
-        return self._cursors.nearest(self.time_at(x), _GRAB_PX * self._per_pixel_ps())
+        return self.cursors.nearest(self.time_at(x), _GRAB_PX * self._per_pixel_ps())
 
     def set_snapping(self, on: bool) -> None:
         """Let cursors snap to edges or not."""
@@ -294,7 +254,7 @@ class SteerableTimeline(TimelineCanvas):
 
     def move_focus(self, step: int) -> None:
         """Choose the track above (-1) or below (+1)."""
-        keys = [row.key for row in self._layout.rows]
+        keys = [row.key for row in self.arranged.rows]
         if keys:
             at = keys.index(self._focus) + step if self._focus in keys else 0
             self.set_focus_track(keys[min(max(at, 0), len(keys) - 1)])
@@ -308,14 +268,14 @@ class SteerableTimeline(TimelineCanvas):
     def toggle_collapsed(self) -> None:
         """Make the focus track a thin strip, or open it."""
         if self._focus is not None:
-            self.set_collapsed([self._focus], self._focus not in self._layout.collapsed)
+            self.arranged.set_collapsed([self._focus], self._focus not in self.arranged.collapsed)
             self.tracks_changed.emit()
 
     # requests to the window
 
     def ask_for_mark(self) -> None:
         """Ask for a note at the selected item, else at the active cursor, else in the middle."""
-        active = self._cursors.active
+        active = self.cursors.active
         at = self._reference_ps() if self._selection or active is None else active.t_ps
         self.mark_requested.emit(at)
 
@@ -327,7 +287,7 @@ class SteerableTimeline(TimelineCanvas):
         """Ask for a menu, at a position or at the selected item."""
         if at is None:
             t_ps = self._reference_ps()
-            row = self._layout.row(self._focus or "")
+            row = self.arranged.row(self._focus or "")
             y = RULER_PX if row is None else self.row_center(row.key)
             at = QPointF(min(max(self.x_of(t_ps), self.gutter_px), self.width()), y)
         else:
@@ -342,10 +302,10 @@ class SteerableTimeline(TimelineCanvas):
         return ViewState(
             t0_ps,
             t1_ps,
-            tuple(self.order()),
-            tuple(sorted(self._layout.collapsed)),
-            tuple(sorted(self._layout.hidden)),
-            self.cursors(),
+            tuple(self.arranged.order()),
+            tuple(sorted(self.arranged.collapsed)),
+            tuple(sorted(self.arranged.hidden)),
+            self.cursors.all(),
             self._bar.value(),
             self._scale_in_view,
             self.snapping,
@@ -358,14 +318,13 @@ class SteerableTimeline(TimelineCanvas):
             InputError: it is no such state; nothing was changed.
         """
         saved = ViewState.from_json(state)
-        self._layout.collapsed = {key for key in saved.collapsed if key in self._prepared}
-        self._layout.hidden = {key for key in saved.hidden if key in self._prepared}
-        self._layout.set_order(saved.order)
+        self.arranged.collapsed = {key for key in saved.collapsed if key in self._prepared}
+        self.arranged.hidden = {key for key in saved.hidden if key in self._prepared}
+        self.arranged.set_order(saved.order)
         self._scale_in_view = saved.scale_in_view
         self.snapping = saved.snapping
-        self._relaid()
         self._bar.setValue(saved.scroll)
-        self.set_cursors(saved.cursors)
+        self.cursors.replace(saved.cursors)
         self.set_range(saved.t0_ps, saved.t1_ps)
 
     # under the mouse
@@ -377,7 +336,7 @@ class SteerableTimeline(TimelineCanvas):
         text = ""
         if row is not None and at.x() < self.gutter_px:
             track = self._prepared[row.key].track
-            active = self._cursors.active
+            active = self.cursors.active
             value = "" if active is None else self._prepared[row.key].value_at(active.t_ps)
             at_cursor = f"at cursor {active.name}: {value}" if active and value else ""
             lines = (track.name, track.note, at_cursor, self._prepared[row.key].failed)
@@ -423,15 +382,16 @@ class SteerableTimeline(TimelineCanvas):
         self.update()
 
     def _overlay(self) -> Overlay:
+        active = self.cursors.active
         return Overlay(
             self._selection,
             self._hit_times,
-            self._cursors.all(),
+            self.cursors.all(),
             self._band,
             self._box,
             self._snapped_ps,
             self._focus,
-            self.read_ps(),
+            None if active is None else active.t_ps,
         )
 
     def _go_to(self, key: str, item: int) -> Selection | None:
@@ -480,6 +440,6 @@ class SteerableTimeline(TimelineCanvas):
             parts.append(self._prepared[self._selection.key].tip(self._selection.item))
         if self._band is not None:
             parts.append(f"{format_ps(self._band[1] - self._band[0])} selected")
-        parts += [f"{a} to {b}: {format_ps(delta)}" for a, b, delta in self.deltas()]
+        parts += [f"{a} to {b}: {format_ps(delta)}" for a, b, delta in self.cursors.deltas()]
         # Qt itself notifies screen readers that the description changed
         self.setAccessibleDescription("; ".join(parts).replace("\n", ", "))

@@ -46,7 +46,7 @@ def test_the_first_finding_is_chosen_framed_and_told_without_a_click(
     assert (end - begin) * window.timeline.area_width() >= 24 * (t1 - t0)
     marked = [name for name, times in window.timeline.hit_times().items() if begin in times]
     view = window.timeline
-    seen = [name for name in marked if name not in view.hidden()]
+    seen = [name for name in marked if name not in view.arranged.hidden]
     assert any(RULER_PX < view.row_center(name) < view.height() for name in seen)
     assert len(view.hit_times().get(view.focus_track() or "", ())) > 0, (
         "the keys act on a track of the finding"
@@ -188,15 +188,16 @@ def test_a_step_without_a_row_sets_a_cursor_to_its_time_and_lets_the_row_before_
     story.go(last - 1)
     assert opened.timeline.selection() is not None and opened.table.current_row() is not None
     story.go(last)
-    marks = {cursor.name: cursor.t_ps for cursor in opened.timeline.cursors()}
+    marks = {cursor.name: cursor.t_ps for cursor in opened.timeline.cursors.all()}
     assert marks == {"mine": 1_000_000, f"step {last + 1}": froze.span_ps[0]}
-    assert opened.timeline.read_ps() == froze.span_ps[0]  # values beside the tracks are of then
+    read = opened.timeline.cursors.active  # values beside the tracks are of then
+    assert read is not None and read.t_ps == froze.span_ps[0]
     assert opened.timeline.selection() is None and opened.table.current_row() is None
     assert opened.inspector.title.text() == "B froze: pay-crc, length (230.395 µs)"
     story.go(last)
-    assert len(opened.timeline.cursors()) == 2
+    assert len(opened.timeline.cursors.all()) == 2
     story.go(last - 1)
-    assert [cursor.name for cursor in opened.timeline.cursors()] == ["mine"]
+    assert [cursor.name for cursor in opened.timeline.cursors.all()] == ["mine"]
     assert opened.timeline.selection() is not None
 
 
@@ -207,10 +208,10 @@ def test_the_mark_of_a_step_that_was_kept_in_a_view_is_moved_and_goes_with_its_f
     last = len(opened.story.steps) - 1
     opened.timeline.add_cursor(5, f"step {last + 1}")
     opened.story.go(last)
-    (mark,) = opened.timeline.cursors()
+    (mark,) = opened.timeline.cursors.all()
     assert opened.story.steps[last].span_ps == (mark.t_ps, mark.t_ps + 1)
     opened.workspace.close_source(key)
-    assert opened.timeline.cursors() == ()
+    assert opened.timeline.cursors.all() == ()
 
 
 @pytest.mark.parametrize("theme", THEMES.values(), ids=list(THEMES))

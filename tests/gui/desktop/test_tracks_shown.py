@@ -15,12 +15,12 @@ from tests.gui.desktop.timeline import hands
 
 
 def shown(window: MainWindow) -> list[str]:
-    hidden = window.timeline.hidden()
-    return [key for key in window.timeline.order() if key not in hidden]
+    hidden = window.timeline.arranged.hidden
+    return [key for key in window.timeline.arranged.order() if key not in hidden]
 
 
 def click_group(window: MainWindow, name: str) -> None:
-    line = next(one for one in window.timeline.groups() if one.name == name)
+    line = next(one for one in window.timeline.arranged.groups if one.name == name)
     y = RULER_PX + line.y + 5 - window.timeline._bar.value()
     click(window.timeline, QPoint(20, y))
 
@@ -31,7 +31,7 @@ def test_fifteen_tracks_are_open_and_a_click_on_a_group_opens_the_rest_of_it(
     window = make_window(analyses=None)
     wait_loaded(qtbot, window, fault_capture)
     settle(qtbot, window)
-    assert len(shown(window)) == 15 < len(window.timeline.order())
+    assert len(shown(window)) == 15 < len(window.timeline.arranged.order())
     assert "1/findings" in shown(window)
     assert "1/words/A.tx_deq" in shown(window)  # the evidence
     assert "1/words/B.tx_deq" not in shown(window)
@@ -89,7 +89,7 @@ def test_the_boxes_of_the_tree_show_and_hide(opened: MainWindow) -> None:
     assert not [key for key in shown(opened) if "/B." in key]
     device.setCheckState(0, Qt.CheckState.Checked)
     assert len([k for k in shown(opened) if "/B." in k]) == len(
-        [k for k in opened.timeline.order() if "/B." in k]
+        [k for k in opened.timeline.arranged.order() if "/B." in k]
     )
 
 
@@ -97,7 +97,7 @@ def test_a_saved_view_brings_its_tracks_back(opened: MainWindow) -> None:
     opened.control.show(["1/packets/B.tx_enq"], False)
     state, kept = opened.view_state(), shown(opened)
     opened.menus.actions["6 Everything"].trigger()
-    assert shown(opened) == opened.timeline.order()
+    assert shown(opened) == opened.timeline.arranged.order()
     opened.restore_view(state)
     assert shown(opened) == kept
 
@@ -106,17 +106,17 @@ def test_beside_a_cursor_every_track_says_its_value_and_where_nothing_was_record
     opened: MainWindow,
 ) -> None:
     view = opened.timeline
-    assert view.read_ps() is None
+    assert view.cursors.active is None
     t_ps = 229_952_400
     hands.move(view, hands.at(view, "1/packets/A.tx_deq", t_ps))
     hands.press(view, "C")
-    read_ps = view.read_ps()
-    assert read_ps is not None and abs(read_ps - t_ps) < 50_000  # it snaps to an edge
+    read = view.cursors.active
+    assert read is not None and abs(read.t_ps - t_ps) < 50_000  # it snaps to an edge
     assert view._prepared["1/packets/A.tx_deq"].value_at(t_ps) == "69 RDMA_WRITE f0"
     assert view._prepared["1/words/A.tx_deq"].value_at(t_ps) == "14c1d3c4484bfb5a"
     assert view._prepared["1/packets/A.tx_deq"].value_at(1_000) == "not recorded"
-    view.set_cursors(())
-    assert view.read_ps() is None
+    view.cursors.replace(())
+    assert view.cursors.active is None
 
 
 def test_the_label_column_is_dragged_wider_and_the_strip_above_follows(opened: MainWindow) -> None:
@@ -167,7 +167,7 @@ def test_it_begins_at_the_time_it_is_given_and_chooses_the_finding_there(
         settle(qtbot, window)
         t0, t1 = window.timeline.range()
         assert t0 < at_ps < t1 < t0 + 10_000_000
-        assert [cursor.t_ps for cursor in window.timeline.cursors()] == [at_ps]
+        assert [cursor.t_ps for cursor in window.timeline.cursors.all()] == [at_ps]
         assert window.findings.list.currentRow() == row
         window.close()
 

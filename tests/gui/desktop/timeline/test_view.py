@@ -108,10 +108,10 @@ def test_a_dragged_cursor_snaps_to_the_edge_of_a_packet_and_keeps_its_delta(
     near = at(view, "a", 3_600_000) + QPoint(5, 0)
     with qtbot.waitSignal(view.cursors_changed):
         drag(view, at(view, "a", 2_345_678), near)
-    assert view.deltas() == [("A", "B", 2_600_000)]  # exactly the end of packet 3
+    assert view.cursors.deltas() == [("A", "B", 2_600_000)]  # exactly the end of packet 3
     press(view, "S")
     drag(view, at(view, "a", 3_600_000), near)
-    assert view.deltas()[0][2] == pytest.approx(2_600_000 + 5 * 5_000_000 / 596, abs=9_000)
+    assert view.cursors.deltas()[0][2] == pytest.approx(2_600_000 + 5 * 5_000_000 / 596, abs=9_000)
 
 
 def test_the_keyboard_alone_reaches_everything(shown: Shown, qtbot: QtBot) -> None:
@@ -127,7 +127,7 @@ def test_the_keyboard_alone_reaches_everything(shown: Shown, qtbot: QtBot) -> No
     press(view, "Down")
     assert view.focus_track() == "b"
     press(view, "Alt+Up")
-    assert view.order() == ["b", "a"]
+    assert view.arranged.order() == ["b", "a"]
     press(view, "Space")
     assert view.state()["collapsed"] == ["b"]
     press(view, "Home")
@@ -140,7 +140,7 @@ def test_the_keyboard_alone_reaches_everything(shown: Shown, qtbot: QtBot) -> No
     press(view, ".")
     chosen = view.selection()
     assert chosen is not None
-    assert view.cursors() == (Cursor("A", chosen.t_end_ps),)
+    assert view.cursors.all() == (Cursor("A", chosen.t_end_ps),)
     press(view, "C")
     press(view, "B")
     assert view.time_selection() == (chosen.t_ps, chosen.t_end_ps)
@@ -156,7 +156,7 @@ def test_the_keyboard_alone_reaches_everything(shown: Shown, qtbot: QtBot) -> No
         with qtbot.waitSignal(signal):
             press(view, key)
     press(view, "Delete")
-    assert len(view.cursors()) == 1
+    assert len(view.cursors.all()) == 1
     press(view, "Esc")
     assert view.selection() is None and view.time_selection() is None
 
@@ -285,14 +285,14 @@ def test_a_view_is_saved_and_brought_back(shown: Shown) -> None:
     view = shown([packets(key="a"), packets(key="b"), packets(key="c")])
     view.set_range(1_000_000, 2_000_000)
     view.add_cursor(1_500_000, "here")
-    view.set_order(["c", "a", "b"])
-    view.set_collapsed(["b"], True)
-    view.set_hidden({"a"})
+    view.arranged.set_order(["c", "a", "b"])
+    view.arranged.set_collapsed(["b"], True)
+    view.arranged.set_hidden({"a"})
     state = view.state()
-    view.set_order(["a", "b", "c"])
-    view.set_hidden(set())
-    view.set_collapsed(["b"], False)
-    view.set_cursors([])
+    view.arranged.set_order(["a", "b", "c"])
+    view.arranged.set_hidden(set())
+    view.arranged.set_collapsed(["b"], False)
+    view.cursors.replace([])
     view.zoom_fit()
     view.restore(state)
     assert view.state() == state
@@ -515,7 +515,7 @@ def test_the_window_never_compiles_or_loads_a_kernel_whatever_the_columns_are_li
         view.toggle_scale()
         view.render_image(900, 1400)
         for track in tracks:
-            if view._layout.row(track.key):
+            if view.arranged.row(track.key):
                 move(view, at(view, track.key, (t0 + t1) // 2))
                 view.set_focus_track(track.key)
                 view.step(1)
