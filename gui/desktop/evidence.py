@@ -9,10 +9,10 @@ import numpy.typing as npt
 import pandas as pd
 
 from freezeframe.analyzers.contract import Finding
+from freezeframe.gui.tracks.story import SAME_PACKET_PS, rows_of_packet
 
 Int64 = npt.NDArray[np.int64]
 
-_SAME_PACKET_PS = 10**9  # 65,536 packets last longer than 1 ms
 AROUND_PS = 400_000  # beside the evidence of a finding, so that what came before is seen
 _SUBJECT_PX = 48  # what a finding is about, on the time line; at least half of it where that shows its time as well
 _NARROW_PX = 24
@@ -49,16 +49,9 @@ def subject_of(finding: Finding, tables: Mapping[str, pd.DataFrame]) -> tuple[st
     Of the packet at several taps that at the finding's own; sequence numbers come round, so only what is near counts.
     """
     packets, waits = tables.get("packets"), tables.get("intervals")
-    if packets is not None and finding.packet is not None and "seq" in packets:
-        mine = packets["seq"].to_numpy() == finding.packet
-        if finding.direction is not None:
-            mine &= (packets["direction"] == finding.direction).to_numpy(np.bool_)
-        if finding.t_ps is not None:
-            mine &= np.abs(packets["t_ps"].to_numpy() - finding.t_ps) < _SAME_PACKET_PS
-        here = mine & (packets["source"] == f"{finding.device}.{finding.tap}").to_numpy(np.bool_)
-        rows = np.flatnonzero(here if here.any() else mine)
-        if len(rows):
-            return "packets", int(rows[0])
+    if packets is not None and len(mine := rows_of_packet(finding, packets)):
+        here = mine[(packets["source"].iloc[mine] == f"{finding.device}.{finding.tap}").to_numpy()]
+        return "packets", int((here if len(here) else mine)[0])
     for row in finding.rows:
         if row.row is not None and row.table in ("packets", "intervals") and row.table in tables:
             return row.table, row.row
@@ -66,7 +59,7 @@ def subject_of(finding: Finding, tables: Mapping[str, pd.DataFrame]) -> tuple[st
         late = np.maximum(waits["t_ps"].to_numpy() - finding.t_ps, 0)
         late += np.maximum(finding.t_ps - waits["t_end_ps"].to_numpy(), 0)
         if finding.flow is not None:
-            late = np.where(waits["flow"].to_numpy() == finding.flow, late, _SAME_PACKET_PS)
+            late = np.where(waits["flow"].to_numpy() == finding.flow, late, SAME_PACKET_PS)
         if late.min() < 100 * AROUND_PS:
             return "intervals", int(late.argmin())
     return None

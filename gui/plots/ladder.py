@@ -25,13 +25,12 @@ from freezeframe.gui.plots.timeline import (
     legend_of_lanes,
     timeline_sheet,
 )
-from freezeframe.gui.plots.trace_lanes import packet_rows
 from freezeframe.gui.plots.track_lanes import lane_of
 from freezeframe.gui.tracks.recording import packet_tracks
 from freezeframe.gui.tracks.said import Meaning
+from freezeframe.gui.tracks.story import rows_of_packet
 
 _APART = 40.0
-_SAME_PACKET_PS = 10**9  # 65,536 packets last longer than 1 ms
 _LEAST_PS = 2_000_000
 _MOST_PS = 40_000_000
 RESTS_ON = Meaning("tick error", "what the finding rests on")
@@ -47,16 +46,12 @@ def ladder_drawing(
 ) -> Drawing | None:
     """Return the packets around a finding at all taps of their way; None where none of them has a time there."""
     sender, receiver = direction_of(view, finding)
-    rows = packet_rows(view.trace, f"{sender}->{receiver}")
+    packets = view.trace.packets
     taps = [f"{device}.{tap}" for device, tap in view.path(sender, receiver)]
-    mine = [
-        row
-        for row in rows
-        if row["seq"] == finding.packet
-        and (finding.t_ps is None or abs(row["t_ps"] - finding.t_ps) < _SAME_PACKET_PS)
-    ]
-    times = [t for row in mine for t in (row["t_ps"], row["t_end_ps"])]
-    if not mine:
+    way = replace(finding, direction=f"{sender}->{receiver}")
+    mine = packets[["t_ps", "t_end_ps"]].iloc[rows_of_packet(way, packets)]
+    times = mine.to_numpy().ravel().tolist()
+    if not times:
         dated = [row.t_ps for row in finding.rows if row.table == "words" and row.t_ps is not None]
         times = [t for t in dated if finding.t_ps is None or abs(t - finding.t_ps) < _MOST_PS]
     if finding.t_ps is not None:
@@ -66,7 +61,7 @@ def ladder_drawing(
     span = framed(min(times), max(times))
     lanes: list[Lane] = []
     numbers: list[list[int]] = []
-    seq = view.trace.packets["seq"].to_numpy()
+    seq = packets["seq"].to_numpy()
     at_tap = {track.key.rpartition("/")[2]: track for track, _ in packet_tracks("", "", view.trace)}
     for tap in taps:
         track = at_tap.get(tap)

@@ -44,34 +44,25 @@ PATH, LADDER, BOOKS, LEVEL, WAITS, RATE, THERE, LINE, SIZES = (
     "path", "ladder", "books", "level", "waits", "rate", "there", "interrupts", "sizes",
 )  # fmt: skip
 
-_CREDITS = (PATH, BOOKS, LEVEL, WAITS, RATE, THERE)
-_WORDS = (PATH, LADDER)
-
 PROVES: dict[str, tuple[str, ...]] = {
-    "word-omitted": _WORDS,
-    "word-duplicated": _WORDS,
-    "sync-fifo-empty": _WORDS,
-    "lane-misaligned": _WORDS,
-    "payload-bit-flip": _WORDS,
-    "header-corrupted": _WORDS,
-    "split-retry-mishandled": _WORDS,
-    "clock-drift": _WORDS,
-    "packet-dropped": _WORDS,
-    "packet-duplicated": _WORDS,
-    "packets-reordered": _WORDS,
-    "credit-corrupted": _CREDITS,
-    "credit-lost": _CREDITS,
-    "wrap-unhandled": _CREDITS,
-    "credit-start-too-large": _CREDITS,
-    "credit-too-optimistic": _CREDITS,
-    "header-miscounted": _CREDITS,
-    "credit-too-coarse": _CREDITS,
-    "stall": _CREDITS,
-    "interrupt-storm": (PATH, LINE),
-    "interrupt-lost": (PATH, LINE),
+    **dict.fromkeys(
+        (
+            "credit-corrupted", "credit-lost", "wrap-unhandled", "credit-start-too-large", "credit-too-optimistic",
+            "header-miscounted", "credit-too-coarse", "stall",
+        ),
+        (PATH, BOOKS, LEVEL, WAITS, RATE, THERE),
+    ),
+    **dict.fromkeys(
+        (
+            "word-omitted", "word-duplicated", "sync-fifo-empty", "lane-misaligned", "payload-bit-flip",
+            "header-corrupted", "split-retry-mishandled", "clock-drift", "packet-dropped", "packet-duplicated",
+            "packets-reordered", "recorder-suspect",
+        ),
+        (PATH, LADDER),
+    ),
+    **dict.fromkeys(("interrupt-storm", "interrupt-lost"), (PATH, LINE)),
     "short-transfers": (PATH, SIZES, LADDER, RATE),
-    "recorder-suspect": _WORDS,
-}
+}  # fmt: skip
 """The pictures that prove what a finding of this name says. One without a line here has the way and the ladder."""
 
 _OTHER = (PATH, BOOKS, LEVEL, WAITS, LADDER)
@@ -145,28 +136,25 @@ class _Proof:
 
     def draw(self, what: str) -> list[Drawing]:
         """Return the pictures of one kind; none where the recording holds nothing of it."""
-        name = f"{self._prefix}{what}"
-        if what == PATH:
-            return [path_drawing(self._view, self._finding, name)]
-        if what == LADDER:
-            found = ladder_drawing(self._view, self._finding, self._marks, name)
+        name, view = f"{self._prefix}{what}", self._view
+        if what in (PATH, LADDER, SIZES):
+            found = (
+                path_drawing(view, self._finding, name)
+                if what == PATH
+                else ladder_drawing(view, self._finding, self._marks, name)
+                if what == LADDER
+                else sizes_drawing(view, self._sender, name)
+            )
             return [found] if found else []
-        if what == SIZES:
-            found = sizes_drawing(self._view, self._sender, name)
-            return [found] if found else []
-        if self._span is None:
-            return []
-        if what == BOOKS:
-            return self._staircases(name, self._span)
-        if what == LEVEL:
-            return self._levels(name, self._span)
-        if what == THERE:
-            return self._elsewhere(name, self._span)
-        if what == WAITS:
-            return [self._waits(name, self._span)]
-        if what == LINE:
-            return self._line(name)
-        return self._rates(name, self._span)
+        draw = {
+            BOOKS: self._staircases,
+            LEVEL: self._levels,
+            THERE: self._elsewhere,
+            WAITS: self._waits,
+            LINE: self._line,
+            RATE: self._rates,
+        }
+        return [] if self._span is None else draw[what](name, self._span)
 
     def _staircases(self, name: str, span: tuple[int, int]) -> list[Drawing]:
         if self._books is None or not self._books.series:
@@ -187,7 +175,7 @@ class _Proof:
         made = [
             *self._staircases(f"{name}-books", there),
             series_drawing(level, there, self._marks, self._view.trace.coverage, f"{name}-level"),
-            self._waits(f"{name}-waits", there),
+            *self._waits(f"{name}-waits", there),
         ]
         where = (
             f", {format_ps(there[0])} to {format_ps(there[1])}: where the FIFO's level was recorded"
@@ -202,7 +190,7 @@ class _Proof:
             mine &= waits["flow"] == self._finding.flow
         return waits[mine].sort_values("t_ps")
 
-    def _waits(self, name: str, span: tuple[int, int]) -> Drawing:
+    def _waits(self, name: str, span: tuple[int, int]) -> list[Drawing]:
         trace, flow, events = self._view.trace, self._finding.flow, self._view.trace.events
         of = "" if flow is None else f" of flow {flow}"
         waiting = wait_tracks("", "", replace(trace, intervals=self._flow_waits()))
@@ -222,11 +210,10 @@ class _Proof:
             if flow is not None:
                 mine &= events["flow"] == flow
             lanes.append(self._events(events[mine], f"{device} {what}", device, Kind.CREDIT))
-        return self._lanes(
-            name, f"Back-pressure of {self._sender}{of}, and its credits", lanes, span
-        )
+        title = f"Back-pressure of {self._sender}{of}, and its credits"
+        return [self._lanes(name, title, lanes, span)]
 
-    def _line(self, name: str) -> list[Drawing]:
+    def _line(self, name: str, span: tuple[int, int]) -> list[Drawing]:
         """Draw completions and what became of the interrupt line of the finding's device."""
         trace, device = self._view.trace, self._finding.device or self._receiver
         events = trace.events
@@ -239,8 +226,7 @@ class _Proof:
         t_ps = mine["t_ps"].to_numpy()
         at = int(np.searchsorted(t_ps, self._finding.t_ps or 0))
         near = t_ps[max(0, at - _LINE_EVENTS) : at + 3 * _LINE_EVENTS]
-        span = framed(int(near.min()), int(near.max())) if len(near) else self._span
-        assert span is not None
+        span = framed(int(near.min()), int(near.max())) if len(near) else span
         made = [self._lanes(name, f"Completions and the interrupt line of {device}", lanes, span)]
         raised = mine[(mine["kind"] == "IRQ") & (mine["code"] == "raised")]
         if len(raised):

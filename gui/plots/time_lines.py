@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from freezeframe.analyzers.contract import Finding
 from freezeframe.capture.time_text import format_ps
@@ -16,11 +17,11 @@ from freezeframe.gui.plots.timeline import (
     legend_of_lanes,
     timeline_sheet,
 )
-from freezeframe.gui.plots.trace_lanes import packet_rows, time_range, trace_lanes
+from freezeframe.gui.plots.trace_lanes import time_range, trace_lanes
+from freezeframe.gui.tracks.story import rows_of_packet
 
 _LEAST_MARGIN_PS = 1_500_000
 _MOST_MARGIN_PS = 8_000_000  # more than the longest packet takes at 78.125 MHz
-_SAME_PACKET_PS = 10**9  # 65,536 packets last longer than 1 ms
 _WORTH = 1.5  # a second drawing is worth its place when it is this much finer
 
 
@@ -131,11 +132,9 @@ def around(
     if finding is not None and finding.t_ps is not None:
         times = [finding.t_ps]
     if finding is not None and finding.direction is not None and finding.packet is not None:
-        for row in packet_rows(trace, finding.direction):
-            # The sequence number comes round again, so only what is near in time is that packet.
-            near = not times or abs(row["t_ps"] - times[0]) < _SAME_PACKET_PS
-            if row["seq"] == finding.packet and near:
-                times += [row["t_ps"], row["t_end_ps"]]
+        near = replace(finding, t_ps=times[0] if times else None)
+        rows = rows_of_packet(near, trace.packets)
+        times += trace.packets[["t_ps", "t_end_ps"]].iloc[rows].to_numpy().ravel().tolist()
     if not times:
         return None
     margin_ps = _MOST_MARGIN_PS

@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 import pandas as pd
 
 from freezeframe.analyzers.contract import Evidence, Finding
@@ -22,7 +23,9 @@ from freezeframe.gui.tracks.recording import VERDICTS
 MOST_STEPS = 9
 """One has a digit for a name; what comes later than the ninth is in the evidence."""
 
-_SAME_PACKET_PS = 10**9  # 65,536 packets last longer than 1 ms
+SAME_PACKET_PS = 10**9
+"""Sequence numbers come round: 65,536 packets last longer than 1 ms."""
+
 _CAUSES = (
     "ctl.causes"  # the register that says what froze a device: a step of its own, with its time
 )
@@ -67,7 +70,7 @@ def _of_evidence(evidence: Evidence, finding: Finding) -> Iterator[Step]:
     near = [
         row
         for row in dated
-        if finding.t_ps is None or abs((row.t_ps or 0) - finding.t_ps) < _SAME_PACKET_PS
+        if finding.t_ps is None or abs((row.t_ps or 0) - finding.t_ps) < SAME_PACKET_PS
     ]
     if not near:
         yield Step(evidence.text)
@@ -84,11 +87,8 @@ def _of_packet(finding: Finding, trace: Trace) -> Iterator[Step]:
     if finding.packet is None or finding.direction is None or not len(trace.packets):
         return
     packets = trace.packets
-    mine = (packets["seq"] == finding.packet) & (packets["direction"] == finding.direction)
-    if finding.t_ps is not None:
-        mine &= (packets["t_ps"] - finding.t_ps).abs() < _SAME_PACKET_PS
     at_tap: dict[str, tuple[int, pd.Series[Any]]] = {}
-    for row in np.flatnonzero(mine.to_numpy(np.bool_)).tolist():
+    for row in rows_of_packet(finding, packets).tolist():
         at_tap.setdefault(str(packets["source"].iloc[row]), (row, packets.iloc[row]))
     sender, _, receiver = finding.direction.partition("->")
     taps = [(sender, tap) for tap in trace.taps[:2]] + [(receiver, tap) for tap in trace.taps[2:]]
@@ -116,6 +116,18 @@ def _of_packet(finding: Finding, trace: Trace) -> Iterator[Step]:
         yield step
 
 
+def rows_of_packet(finding: Finding, packets: pd.DataFrame) -> npt.NDArray[np.int64]:
+    """Return the rows of a finding's packet, at every tap and near its time; none of a finding without a packet."""
+    if finding.packet is None or "seq" not in packets:
+        return np.empty(0, np.int64)
+    mine = packets["seq"].to_numpy() == finding.packet
+    if finding.direction is not None:
+        mine &= (packets["direction"] == finding.direction).to_numpy(np.bool_)
+    if finding.t_ps is not None:
+        mine &= np.abs(packets["t_ps"].to_numpy() - finding.t_ps) < SAME_PACKET_PS
+    return np.flatnonzero(mine).astype(np.int64)
+
+
 def _look(row: pd.Series[Any]) -> str:
     """Return what is seen of a packet at one tap: its words, and what its checks say."""
     wrong = [what for column, what in VERDICTS if not pd.isna(row[column]) and not row[column]]
@@ -134,7 +146,7 @@ def _of_wait(finding: Finding, trace: Trace) -> Iterator[Step]:
     mine = (waits["flow"] == finding.flow) & (waits["device"] == sender)
     if finding.t_ps is not None:
         mine &= waits["t_end_ps"] > finding.t_ps
-        mine &= waits["t_ps"] < finding.t_ps + _SAME_PACKET_PS
+        mine &= waits["t_ps"] < finding.t_ps + SAME_PACKET_PS
     rows = np.flatnonzero(mine.to_numpy(np.bool_))
     if not len(rows):
         return

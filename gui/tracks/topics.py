@@ -9,53 +9,34 @@ from typing import NamedTuple
 
 from freezeframe.gui.tracks.tracks import Track
 
-MARKS = (
-    "marks"  # findings, notes, what a comparison shows: always open, without a line of their own
-)
-TOPICS = (
-    MARKS,
-    "packets",
-    "signals",
-    "decoded",
-    "counters",
-    "back-pressure",
-    "credits",
-    "throughput",
-    "latency",
-    "host",
-    "link",
-    "states",
-    "events",
-    "recording",
-    "tables",
-)
-_OF_PART = {
-    "findings": MARKS,
-    "notes": MARKS,
-    "compare": MARKS,
-    "packets": "packets",
-    "words": "packets",
-    "wave": "signals",
-    "bus": "signals",
-    "table": "decoded",
-    "live": "counters",
-    "live-log": "counters",
-    "sampler": "throughput",
-    "intervals": "back-pressure",
-    "pressure": "back-pressure",
-    "credits": "credits",
-    "throughput": "throughput",
-    "latency": "latency",
-    "dma": "host",
-    "state": "states",
+MARKS = "marks"
+"""Findings, notes, what a comparison shows: always open, without a line of their own."""
+
+_PARTS: dict[str, tuple[str, ...]] = {
+    MARKS: ("findings", "notes", "compare"),
+    "packets": ("packets", "words"),
+    "signals": ("wave", "bus"),
+    "decoded": ("table",),
+    "counters": ("live", "live-log"),
+    "back-pressure": ("intervals", "pressure"),
+    "credits": ("credits",),
+    "throughput": ("throughput",),
+    "latency": ("latency",),
+    "host": ("dma",),
+    "link": (),
+    "states": ("state",),
+    "events": (),
+    "recording": (),
+    "tables": (),
 }
+"""Topics in their order, and the second parts of the keys of their tracks."""
+
+TOPICS = tuple(_PARTS)
+_OF_PART = {part: topic for topic, parts in _PARTS.items() for part in parts}
 _OF_EVENTS = {"CREDIT": "credits", "DESC": "host", "IRQ": "host", "LINK": "link"}
 WAITS = "waits"
 """What the one colour of waits means, whoever tells of them: the log, an analysis, a described card."""
-_ROLE_OF = {
-    "pressure": "warn",
-    "credits": "error",
-}  # analyses all of whose intervals mean one thing
+_ROLE_OF = {"pressure": "warn", "credits": "error"}  # all of whose intervals mean one thing
 _SHAPES = ("series", "intervals", "table")  # the second part of a key that an analysis made
 
 
