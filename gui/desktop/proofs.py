@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 
 from freezeframe.analyzers.contract import Finding
@@ -17,6 +18,7 @@ from freezeframe.gui.plots.svg import Shape
 from freezeframe.gui.text import printable
 
 _BELOW_PX = 6.0  # a baseline
+_OUTLINED = re.compile(r'(<text [^>]*class=")([^"]*\b(?:marklabel|why|limit)\b.*?</text>)')
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,6 +37,11 @@ class Proof:
     def svg(self, theme: ThemeName) -> str:
         """Return them as one SVG, as ``plot --what finding`` writes it."""
         return picture_svg(self.drawings, printable(self.title), theme=theme)
+
+    def for_qt(self, theme: ThemeName) -> bytes:
+        """Return it without a title for Qt, which knows no outline below letters: such a text is there twice."""
+        svg = _OUTLINED.sub(r"\1\2\1over \2", picture_svg(self.drawings, "", theme=theme))
+        return svg.replace("</style>", ".drawing text.over { stroke: none; }</style>").encode()
 
 
 def proof_of(opened: Opened, finding: Finding) -> Proof:

@@ -15,7 +15,7 @@ from freezeframe.capture.count_text import plural
 from freezeframe.capture.time_text import format_ps
 from freezeframe.decoders.trace.coverage import Coverages
 from freezeframe.gui.plots.chart import MOST_LINES, chart_sheet
-from freezeframe.gui.plots.svg import Shape, Svg, escape
+from freezeframe.gui.plots.svg import Svg, escape
 from freezeframe.gui.plots.timeline import can_move, hatched, legend_of_lanes, timeline_sheet
 from freezeframe.gui.plots.track_lanes import lanes_of
 from freezeframe.gui.tracks.analysis import intervals_tracks
@@ -169,27 +169,18 @@ def _range(span: tuple[int, int]) -> str:
     return f"{format_ps(span[0])} to {format_ps(span[1])}"
 
 
-def swatch_shape(css: str) -> Shape:
+def swatch(css: str, x: float = 1, y: float = 1) -> str:
     """Return 20 x 10 pixels of a look, for a legend; that of ``tick`` and ``way`` looks is a line."""
     if css == "hatch":
-        return Shape("hatch", css, ((0, 0), (20, 10)))
-    if css.startswith("way"):
-        return Shape("line", css, ((0, 5), (20, 5)))
-    if css.startswith("tick "):
-        return Shape("line", css, ((10, -1), (10, 11)))
-    return Shape("rect", css, ((0, 0), (20, 10)))
-
-
-def swatch(css: str, x: float = 1, y: float = 1) -> str:
-    """Return `swatch_shape` as an element of SVG."""
-    shape = swatch_shape(css).moved(x, y)
-    (x1, y1), (x2, y2) = shape.points
-    if shape.kind == "hatch":
         data = "M1 9 9 1M6 9 14 1M11 9 19 1"
         return f'<path class="hatchline" transform="translate({x:g} {y:g})" d="{data}"/>'
-    if shape.kind == "line":
-        return f'<line x1="{x1:g}" y1="{y1:g}" x2="{x2:g}" y2="{y2:g}" class="{escape(css)}"/>'
-    return f'<rect x="{x:g}" y="{y:g}" width="{x2 - x1:g}" height="{y2 - y1:g}" class="{escape(css)}"/>'
+    way, look = css.startswith("way"), escape(css)
+    if way or css.startswith("tick "):
+        (x1, y1), (x2, y2) = (
+            ((x, y + 5), (x + 20, y + 5)) if way else ((x + 10, y - 1), (x + 10, y + 11))
+        )
+        return f'<line x1="{x1:g}" y1="{y1:g}" x2="{x2:g}" y2="{y2:g}" class="{look}"/>'
+    return f'<rect x="{x:g}" y="{y:g}" width="20" height="10" class="{look}"/>'
 
 
 def legend_html(legend: Sequence[tuple[str, ...]]) -> str:

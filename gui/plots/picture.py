@@ -11,7 +11,7 @@ from typing import Any
 
 from freezeframe.capture.errors import InputError
 from freezeframe.gui.palette import THEMES, ThemeName, hexadecimal
-from freezeframe.gui.plots.figures import Drawing, swatch, swatch_shape
+from freezeframe.gui.plots.figures import Drawing, swatch
 from freezeframe.gui.plots.style import drawing_style
 from freezeframe.gui.plots.svg import Shape, escape, text_width
 
@@ -29,7 +29,7 @@ _BOX = re.compile(r'viewBox="0 0 ([0-9.]+) ([0-9.]+)"')
 
 
 def picture_svg(drawings: Sequence[Drawing], title: str, *, theme: ThemeName = "light") -> str:
-    """Return all drawings as one SVG with a title, headings, legends and a background.
+    """Return all drawings as one SVG with a title (empty: none), headings, legends and a background.
 
     Raises:
         ValueError: there are no drawings.
@@ -37,9 +37,8 @@ def picture_svg(drawings: Sequence[Drawing], title: str, *, theme: ThemeName = "
     if not drawings:
         raise ValueError("no drawings, no picture")
     parts: list[str] = []
-    y = _MARGIN + 20
+    y = _begin(title)
     for drawing in drawings:
-        width, height = _size(drawing.svg)
         parts.append(_text(_MARGIN, y + _HEADING, drawing.title, "group"))
         for css, label, x, top in _keys(drawing, y + _HEAD):
             if css:
@@ -47,12 +46,10 @@ def picture_svg(drawings: Sequence[Drawing], title: str, *, theme: ThemeName = "
             said = label if css else f"{label}:"
             parts.append(_text(x + _BESIDE * bool(css), top + 9, said, "key" if css else "of"))
         y = _top(drawing, y)
-        inner = drawing.svg.replace(
-            "<svg ", f'<svg x="{_MARGIN:g}" y="{y:g}" width="{width:g}" height="{height:g}" ', 1
-        )
-        parts.append(inner)
-        y += height + _GAP
-        whole_width, whole_height = _WIDTH + 2 * _MARGIN, y
+        marks = drawing.svg.partition(">")[2].removesuffix("</svg>")
+        parts.append(f'<g class="drawing" transform="translate({_MARGIN:g} {y:g})">{marks}</g>')
+        y += _size(drawing.svg)[1] + _GAP
+    whole_width, whole_height = _WIDTH + 2 * _MARGIN, y
     names = "; ".join(drawing.title for drawing in drawings)
     return "\n".join(
         [
@@ -63,32 +60,27 @@ def picture_svg(drawings: Sequence[Drawing], title: str, *, theme: ThemeName = "
             f'<desc id="picture-desc">{escape(names)}</desc>',
             f"<style>{escape(drawing_style(THEMES[theme]), quote=False)}"
             ".drawing text.heading { font-size: 16px; font-weight: 700; }</style>",
-            f'<rect width="100%" height="100%" fill="{hexadecimal(THEMES[theme].background)}"/>',
-            _text(_MARGIN, _MARGIN + 14, title, "heading"),
+            f'<rect width="{whole_width:g}" height="{whole_height:g}" fill="{hexadecimal(THEMES[theme].background)}"/>',
+            _text(_MARGIN, _MARGIN + 14, title, "heading") if title else "",
             *parts,
             "</svg>",
         ]
     )
 
 
-def picture_shapes(drawings: Sequence[Drawing]) -> tuple[list[Shape], tuple[float, float]]:
-    """Return the same without a title as marks, for a writer that is no browser, and width and height in pixels.
+def picture_shapes(
+    drawings: Sequence[Drawing], title: str = ""
+) -> tuple[list[Shape], tuple[float, float]]:
+    """Return the marks of the drawings where that picture has them, and its width and height in pixels.
 
     Raises:
         ValueError: of a drawing only its SVG was kept.
     """
     shapes: list[Shape] = []
-    y = _MARGIN
+    y = _begin(title)
     for drawing in drawings:
         if drawing.sheet is None:
             raise ValueError(f"{drawing.title}: its marks were not kept")
-        shapes.append(Shape("text", "group", ((_MARGIN, y + _HEADING),), drawing.title))
-        for css, label, x, top in _keys(drawing, y + _HEAD):
-            if css:
-                shapes.append(swatch_shape(css).moved(x, top))
-            at = (x + _BESIDE * bool(css), top + 9)
-            said = label if css else f"{label}:"
-            shapes.append(Shape("text", "key" if css else "of", (at,), said))
         y = _top(drawing, y)
         shapes += [shape.moved(_MARGIN, y) for shape in drawing.sheet.shapes]
         y += drawing.sheet.height + _GAP
@@ -153,6 +145,10 @@ def _top(drawing: Drawing, y: float) -> float:
     """Return where the drawing itself begins, below its heading at ``y`` and its legend."""
     rows = len({top for *_, top in _keys(drawing, y)})
     return y + _HEAD + _KEY * rows
+
+
+def _begin(title: str) -> float:
+    return _MARGIN + 20 * bool(title)
 
 
 def _text(x: float, y: float, text: str, css: str) -> str:

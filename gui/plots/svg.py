@@ -34,9 +34,9 @@ Kind = Literal["rect", "hatch", "line", "polygon", "polyline", "text"]
 
 
 class Shape(NamedTuple):
-    """One mark of a drawing, for a writer of another kind; its look is that of ``css`` in drawing.css.
+    """One mark of a drawing, for whoever asks what is where; its look is that of ``css`` in drawing.css.
 
-    ``points``: the corners, of a rectangle two opposite ones; ``anchor`` as in SVG.
+    ``points``: the corners, of a rectangle two opposite ones.
     """
 
     kind: Kind
@@ -44,8 +44,6 @@ class Shape(NamedTuple):
     points: tuple[tuple[float, float], ...]
     text: str = ""
     tip: str = ""
-    anchor: str = "start"
-    radius: float = 0  # of the corners of a rectangle
 
     def moved(self, x: float, y: float) -> Shape:
         """Return the mark so many pixels to the right and down."""
@@ -83,7 +81,7 @@ class Svg:
     ) -> None:  # fmt: skip
         """Add a rectangle; ``tip`` is shown when the mouse rests on it."""
         more = {"rx": radius} if radius else {}
-        self._rect(Shape("rect", css, (), tip=tip, radius=radius), x, y, width, height, more)
+        self._rect(Shape("rect", css, (), tip=tip), x, y, width, height, more)
 
     def hatch(self, x: float, y: float, width: float, height: float, *, tip: str) -> None:
         """Hatch a rectangle: nothing was recorded here, for the reason in the tip."""
@@ -119,7 +117,7 @@ class Svg:
         self, x: float, y: float, text: str, css: str, *, anchor: str = "start", tip: str = ""
     ) -> None:
         """Add one line of text whose baseline begins (or is centred, or ends) at a point."""
-        self.shapes.append(Shape("text", css, ((x, y),), text, tip, anchor))
+        self.shapes.append(Shape("text", css, ((x, y),), text, tip))
         where = {} if anchor == "start" else {"text-anchor": anchor}
         self._add("text", css, {"x": x, "y": y, **where}, tip, text)
 

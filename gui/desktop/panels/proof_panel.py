@@ -5,12 +5,12 @@ from __future__ import annotations
 from html import escape
 from typing import TYPE_CHECKING
 
-from PyQt6.QtCore import QEvent, QPointF, QRectF, QSize, Qt
+from PyQt6.QtCore import QEvent, QPointF, QRect, QRectF, QSize, Qt
 from PyQt6.QtGui import QColor, QHelpEvent, QImage, QPainter, QPaintEvent, QResizeEvent
+from PyQt6.QtSvg import QSvgRenderer
 from PyQt6.QtWidgets import QScrollArea, QToolTip, QWidget
 
 from freezeframe.analyzers.contract import Finding
-from freezeframe.capture.code import code
 from freezeframe.gui.desktop.progress import Progress
 from freezeframe.gui.desktop.sources.opened import Opened
 from freezeframe.gui.desktop.widgets import fill_panel, named, plain_label
@@ -20,10 +20,7 @@ from freezeframe.gui.text import printable
 
 if TYPE_CHECKING:
     from freezeframe.gui.desktop.proofs import Proof
-
-# Loaded when the pictures are first looked at.
-bounds = code("freezeframe.gui.desktop.drawing_painter:bounds")
-paint_shapes = code("freezeframe.gui.desktop.drawing_painter:paint_shapes")
+    from freezeframe.gui.plots.svg import Shape
 
 _LEAST, _MOST = 0.75, 2.0  # times its size: texts of 12 pixels stay readable, and nothing is coarse
 _NONE = "Choose a finding: its pictures are shown here."
@@ -38,6 +35,7 @@ class Pages(QWidget):
         self.proof: Proof | None = None
         self.theme: ThemeName = "dark"
         self.scale = 1.0
+        self._held: tuple[Proof, ThemeName, QSvgRenderer] | None = None
 
     def fit(self, room: QSize) -> None:
         """Take the size that the pictures have in so much room; less than is readable is scrolled sideways.
@@ -54,26 +52,21 @@ class Pages(QWidget):
     def image(self, scale: float = 2.0) -> QImage:
         """Return all of it as an image, ``scale`` times its size; an empty one without pictures."""
         wide, high = (0.0, 0.0) if self.proof is None else self.proof.size
-        image = QImage(round(wide * scale), round(high * scale), QImage.Format.Format_RGB32)
-        painter = QPainter(image)
-        self._paint(painter, QRectF(0, 0, wide, high), scale)
-        painter.end()
-        return image
+        return self._drawn(QRect(0, 0, round(wide * scale), round(high * scale)), scale)
 
     def paintEvent(self, event: QPaintEvent | None) -> None:
         """Paint what is seen of it."""
-        if event is None:
-            return
-        painter = QPainter(self)
-        area, scale = QRectF(event.rect()), self.scale
-        self._paint(painter, QRectF(area.topLeft() / scale, area.size() / scale), scale)
-        painter.end()
+        if event is not None:
+            painter = QPainter(self)
+            seen = self._drawn(event.rect(), self.scale, self.devicePixelRatioF())
+            painter.drawImage(event.rect().topLeft(), seen)
+            painter.end()
 
     def tip_at(self, at: QPointF) -> str:
         """Return what the uppermost mark at a point of the drawing says; empty where none says anything."""
         if self.proof is None:
             return ""
-        under = (s for s in reversed(self.proof.shapes) if s.tip and bounds(s, 2).contains(at))
+        under = (s for s in reversed(self.proof.shapes) if s.tip and _is_at(s, at))
         return next((shape.tip for shape in under), "")
 
     def event(self, event: QEvent | None) -> bool:
@@ -86,11 +79,27 @@ class Pages(QWidget):
             return True
         return super().event(event)
 
-    def _paint(self, painter: QPainter, seen: QRectF, scale: float) -> None:
-        painter.scale(scale, scale)
-        painter.fillRect(seen, QColor(THEMES[self.theme].background))
+    def _drawn(self, part: QRect, scale: float, dpr: float = 1.0) -> QImage:
+        """Return a part of it: Qt leaves out what lies outside of an image, and not what is clipped."""
+        image = QImage(part.size() * dpr, QImage.Format.Format_RGB32)
+        image.setDevicePixelRatio(dpr)
+        image.fill(QColor(THEMES[self.theme].background))
         if self.proof is not None:
-            paint_shapes(painter, self.proof.shapes, self.theme, seen)
+            if self._held is None or self._held[:2] != (self.proof, self.theme):
+                renderer = QSvgRenderer(self.proof.for_qt(self.theme))
+                self._held = self.proof, self.theme, renderer
+            wide, high = self.proof.size
+            painter = QPainter(image)
+            place = QRectF(-part.x(), -part.y(), wide * scale, high * scale)
+            self._held[2].render(painter, place)
+            painter.end()
+        return image
+
+
+def _is_at(shape: Shape, at: QPointF) -> bool:
+    """Return whether a point is in the rectangle around a mark, or at most two pixels beside."""
+    xs, ys = zip(*shape.points, strict=True)
+    return all(min(of) - 2 <= n <= max(of) + 2 for of, n in ((xs, at.x()), (ys, at.y())))
 
 
 class _Area(QScrollArea):
