@@ -183,7 +183,7 @@ class Commands(QObject):
 
     def _ask_note(self, t_ps: int, t_end_ps: int | None, chosen: Selection | None) -> None:
         window = self._window
-        place = None if chosen is None or chosen.t_ps != t_ps else window.place_of(chosen)
+        place = None if chosen is None or chosen.t_ps != t_ps else window.choosing.place_of(chosen)
         opened = self.current()
         key = place.source if place is not None else None if opened is None else opened.key
         if key is None:

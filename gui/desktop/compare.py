@@ -134,7 +134,7 @@ class Compare:
             if table:
                 self._list(first, part)
                 if pairs.first is not None:
-                    window.choose(Place(first.key, title, pairs.first), "comparison")
+                    window.choosing.choose(Place(first.key, title, pairs.first), "comparison")
                     chosen = window.timeline.selection()
                     if chosen is not None:  # no filter hides it
                         beside = max(4 * (chosen.t_end_ps - chosen.t_ps), _BESIDE_PS)

@@ -15,7 +15,7 @@ from freezeframe.capture.time_text import format_ps
 from freezeframe.gui.desktop.choosing import Choosing
 from freezeframe.gui.desktop.measure import Measured, measure
 from freezeframe.gui.desktop.panes import Panes
-from freezeframe.gui.desktop.sources.opened import Place, reaches_of
+from freezeframe.gui.desktop.sources.opened import reaches_of
 from freezeframe.gui.desktop.telling import Telling
 from freezeframe.gui.desktop.timeline.view import Selection
 from freezeframe.gui.desktop.track_feed import TrackFeed
@@ -45,8 +45,8 @@ class Views(Panes):
         """``at_ps``: where the first source is looked at."""
         super().__init__(workspace, allow_write=allow_write, theme=theme)
         self._feed = TrackFeed(self)
-        self._choosing = Choosing(self, self._feed)
-        self._telling = Telling(self, self._choosing, at_ps)
+        self.choosing = Choosing(self, self._feed)
+        self._telling = Telling(self, self.choosing, at_ps)
         self._measuring: Any = None
         self._measure_soon = delayed(self, _MEASURE_MS, self.measure)
         workspace.jobs.is_drawing = self.timeline.is_building
@@ -78,22 +78,6 @@ class Views(Panes):
         for url in data.urls():
             self.open(url.toLocalFile() if url.isLocalFile() else url.toString())
         event.acceptProposedAction()
-
-    def choose(self, place: Place, by: str) -> None:
-        """Show a row in all views but the one that it was chosen in."""
-        self._choosing.choose(place, by)
-
-    def zoom_to(self, place: Place) -> None:
-        """Choose a row and show it as large as it can be read."""
-        self._choosing.zoom_to(place)
-
-    def show_finding(self, source: str, number: int) -> None:
-        """Show what a finding rests on in all views: its time, its rows, its words."""
-        self._choosing.show_finding(source, number)
-
-    def place_of(self, selection: Selection) -> Place | None:
-        """Return the row of a table that an item of the time line stands for."""
-        return self._choosing.place_of(selection)
 
     def focus_find(self) -> None:
         """Put the keyboard into the find line."""
@@ -143,9 +127,9 @@ class Views(Panes):
         self.control.changed.connect(self._refresh_legend)
         self.timeline.gutter_changed.connect(self.overview.set_gutter)
         self.welcome.asked.connect(self.open)
-        self.timeline.selection_changed.connect(self._choosing.timeline_chosen)
+        self.timeline.selection_changed.connect(self.choosing.timeline_chosen)
         self.timeline.selection_changed.connect(self._measure_chosen)
-        self.timeline.item_activated.connect(self._choosing.timeline_activated)
+        self.timeline.item_activated.connect(self.choosing.timeline_activated)
         self.timeline.time_selection_changed.connect(lambda _: self._measure_soon.start())
         self.timeline.range_changed.connect(lambda _a, _b: self._measure_soon.start())
         self.timeline.range_changed.connect(
@@ -154,18 +138,18 @@ class Views(Panes):
         self.overview.asked.connect(self.timeline.centre)
         self.timeline.tracks_changed.connect(self._reordered)
         self.timeline.find_requested.connect(self.focus_find)
-        self.table.chosen.connect(lambda place: self.choose(place, "table"))
-        self.table.activated.connect(self.zoom_to)
+        self.table.chosen.connect(lambda place: self.choosing.choose(place, "table"))
+        self.table.activated.connect(self.choosing.zoom_to)
         self.table.hits.connect(self._hits)
         self.table.filtered.connect(self._feed.match)
-        self.findings.chosen.connect(self.show_finding)
+        self.findings.chosen.connect(self.choosing.show_finding)
         self.findings.shown.connect(self._telling.finding_shown)
         self.story.asked.connect(self._telling.step_asked)
         self.docks["Proof"].visibilityChanged.connect(self.proof.set_seen)
-        self.findings.evidence_chosen.connect(lambda place: self.choose(place, "findings"))
-        self.inspector.word_chosen.connect(self._choosing.word_chosen)
+        self.findings.evidence_chosen.connect(lambda place: self.choosing.choose(place, "findings"))
+        self.inspector.word_chosen.connect(self.choosing.word_chosen)
         self.measurements.track_chosen.connect(lambda _: self.measure())
-        self.notes.chosen.connect(self._choosing.note_chosen)
+        self.notes.chosen.connect(self.choosing.note_chosen)
         self.notes.changed.connect(self.workspace.notes_changed)
 
     def _added(self, key: str) -> None:

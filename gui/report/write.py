@@ -92,10 +92,16 @@ def report_packets(
 
 
 def report_capture(
-    folder: CaptureFolder | CardFolder, place: Path, *, with_analyses: bool
+    folder: CaptureFolder | CardFolder,
+    place: Path,
+    *,
+    with_analyses: bool,
+    explanation: Explanation | None = None,
 ) -> tuple[list[str], list[str]]:
     """Write the report of a capture of any card, in place of a file that is there.
 
+    Args:
+        explanation: of a recording that was explained already.
     Returns:
         The diagnoses, and the analyses that were run.
     """
@@ -107,7 +113,7 @@ def report_capture(
         text = render_card_report(view, cards, ran)
         findings = [finding for each in cards for finding in each.findings]
     else:
-        explanation = explain(folder)
+        explanation = explanation or explain(folder)
         view = CaptureView(folder, explanation.trace.devices, explanation.trace)
         ran = run_all(view) if with_analyses else []
         text = render_report(folder, explanation, ran)
@@ -170,29 +176,6 @@ def _without_finding(explanation: Explanation, freeze: Freeze | None) -> Html:
     lacks = [f"Not seen: {'; '.join(unseen)}."] if unseen else []
     why = " ".join([*explanation.stalls, looked, *lacks])
     return clean_headline(freeze, why, explanation.answer, sure=not unseen)
-
-
-def write_report(
-    capture: CaptureFolder,
-    explanation: Explanation,
-    path: Path,
-    *,
-    force: bool = False,
-    analyses: Sequence[Ran] | None = None,
-) -> None:
-    """Write the report under a temporary name beside its place, then rename it.
-
-    Args:
-        analyses: results to show; by default those of every analysis that is installed.
-
-    Raises:
-        InputError: as ``check_place``.
-        OSError: the disk is full or may not be written; nothing is kept.
-    """
-    check_place(path, force)
-    if analyses is None:
-        analyses = run_all(CaptureView(capture, explanation.trace.devices, explanation.trace))
-    _write(path, render_report(capture, explanation, analyses))
 
 
 def _write(path: Path, text: str) -> None:

@@ -154,7 +154,7 @@ def _following() -> BenchResult:
             assert key is not None, window.trouble.text()
             _settle(window)
             assert window.workspace.sources[key].loaded
-            window.show_finding(key, 0)
+            window.choosing.show_finding(key, 0)
             _settle(window)
             longest.append(max(dog.turns_s))
             window.workspace.close_source(key)

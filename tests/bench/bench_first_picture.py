@@ -57,7 +57,7 @@ _FIRST = """
     window.open(sys.argv[1])
     def look():
         told = window.findings.list.currentRow() == 0 and window.findings.text.toPlainText()
-        if told and window.timeline.hit_times() and not window.timeline.is_building():
+        if told and window.timeline.hit_times and not window.timeline.is_building():
             window.repaint()
             end()
     timer = QTimer()

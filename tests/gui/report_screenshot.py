@@ -9,11 +9,9 @@ import sys
 import tempfile
 from pathlib import Path
 
-from freezeframe.analyzers.explain import explain
-from freezeframe.capture.folder import CaptureFolder
 from freezeframe.capture.recorder.pull import pull
 from freezeframe.emulator.target import EmulatorTarget
-from freezeframe.gui.report.write import write_report
+from freezeframe.gui.report.write import report
 from tests.gui.browser import screenshot
 
 _SIZE = (1200, 1900)
@@ -28,8 +26,7 @@ def take(folder: Path, picture: Path) -> None:
     pull(target, capture, freeze=True)
     target.close()
     page = folder / "report.html"
-    held = CaptureFolder.open(capture)
-    write_report(held, explain(held), page)
+    report(capture, page)
     screenshot(page, folder / "chromium", picture, *_SIZE)
 
 

@@ -27,7 +27,7 @@ from freezeframe.gui.plots.trace_lanes import time_range
 from freezeframe.gui.report.advice import next_steps
 from freezeframe.gui.report.html import element, join, page, table
 from freezeframe.gui.report.style import script_text
-from freezeframe.gui.report.write import render_report, write_report
+from freezeframe.gui.report.write import render_report, report
 from tests.gui.cli import run_inside
 from tests.gui.made_capture import BAD_PACKET, BAD_WORD, PACKETS, made_capture, made_explanation
 
@@ -266,11 +266,10 @@ def test_the_same_capture_gives_the_same_bytes(capture: CaptureFolder, html: str
 def test_a_report_is_not_replaced_unless_told(capture: CaptureFolder, tmp_path: Path) -> None:
     path = tmp_path / "r.html"
     path.write_text("mine")
-    explanation = made_explanation(capture)
     with pytest.raises(InputError, match=r"r\.html: exists already; --force replaces it"):
-        write_report(capture, explanation, path, analyses=())
+        report(capture, path, analyses=False)
     assert path.read_text() == "mine"
-    write_report(capture, explanation, path, force=True, analyses=())
+    report(capture, path, analyses=False, overwrite=True)
     assert path.read_text().startswith("<!DOCTYPE html>")
     assert [entry.name for entry in tmp_path.iterdir()] == ["r.html"]
 
@@ -282,7 +281,7 @@ def test_a_report_has_no_place_there(
     capture: CaptureFolder, tmp_path: Path, place: str, says: str
 ) -> None:
     with pytest.raises(InputError, match=says):
-        write_report(capture, made_explanation(capture), tmp_path / place, analyses=())
+        report(capture, tmp_path / place, analyses=False)
     assert list(tmp_path.iterdir()) == []
 
 

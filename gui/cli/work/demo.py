@@ -26,7 +26,7 @@ from freezeframe.gui.cli.work.pull import pull_with_bar, report_lines
 from freezeframe.gui.cli.work.session import first_cause, open_logged, open_session
 from freezeframe.gui.cli.work.truth import compare_to_truth, read_truth
 from freezeframe.gui.places import is_capture, refuse_evidence
-from freezeframe.gui.report.write import write_report
+from freezeframe.gui.report.write import report_capture
 from freezeframe.gui.text import printable, shell_path
 
 _CAPTURE, _REPORT, _TRUTH = "capture.ff", "report.html", "truth.json"
@@ -201,7 +201,7 @@ def _explain(made: Path, output: Path) -> tuple[CaptureFolder, Explanation]:
     _step(5, "The explanation, from the capture folder alone:")
     print()
     _say(explanation_text(folder, explanation))
-    write_report(folder, explanation, made / _REPORT)
+    report_capture(folder, made / _REPORT, with_analyses=True, explanation=explanation)
     _step(6, f"The same as a page: {output / _REPORT}")
     return folder, explanation
 

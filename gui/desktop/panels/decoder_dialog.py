@@ -61,7 +61,7 @@ class DecoderDialog(QDialog):
         self._decoders = offered(registry, specs)
         self._shown: list[Decoder] = []
         self._options: dict[str, Callable[[], str]] = {}
-        self._channels: dict[str, QComboBox] = {}
+        self.channels: dict[str, QComboBox] = {}
         self._base: QComboBox | None = None
         self._decoder: Decoder | None = None
         self._proposals: list[str] = []
@@ -137,10 +137,6 @@ class DecoderDialog(QDialog):
             if one.id == decoder:
                 self.list.setCurrentRow(row)
 
-    def set_channel(self, channel: str, probe: str) -> None:
-        """Choose the probe of a channel."""
-        self._channels[channel].setCurrentText(probe)
-
     def _list(self) -> None:
         wanted = self.search.text().strip().lower()
         self._shown = [d for d in self._decoders if wanted in f"{d.id} {d.name} {d.doc}".lower()]
@@ -159,7 +155,7 @@ class DecoderDialog(QDialog):
         self.about.setText(printable(decoder.doc))
         while self._form.rowCount():
             self._form.removeRow(0)
-        self._channels, self._options, self._base = {}, {}, None
+        self.channels, self._options, self._base = {}, {}, None
         bases = bases_for(decoder, self._registry, self._specs)
         if bases:
             self._base = named(QComboBox(), "decoder below")
@@ -178,7 +174,7 @@ class DecoderDialog(QDialog):
             box.currentIndexChanged.connect(lambda _: self._write())
             kind = " (may be left out)" if channel.optional else ""
             self._form.addRow(_row_label(f"{channel.id}{kind}", channel.doc), box)
-            self._channels[channel.id] = box
+            self.channels[channel.id] = box
         for option in decoder.options:
             control, value = self._control(option)
             unit = f", {option.unit}" if option.unit else ""
@@ -214,7 +210,7 @@ class DecoderDialog(QDialog):
             return
         probes = {
             channel: self._probes[box.currentIndex() - 1]
-            for channel, box in self._channels.items()
+            for channel, box in self.channels.items()
             if box.currentIndex() > 0
         }
         options: dict[str, OptionValue] = {}

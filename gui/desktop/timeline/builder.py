@@ -13,6 +13,8 @@ from freezeframe.gui.desktop.timeline.prepared import Prepared
 from freezeframe.gui.desktop.timeline.raster import warm_up
 from freezeframe.gui.desktop.workers import Job
 
+_PIECE_S = 10.0  # far longer than a piece takes, also where its kernel is compiled first
+
 
 class Builder(QObject):
     """The job that builds; one that is no longer wanted ends at its next piece, and what is built stays.
@@ -26,18 +28,22 @@ class Builder(QObject):
     def __init__(self, parent: QObject | None = None) -> None:
         super().__init__(parent)
         self.job: Job | None = None
+        self._jobs: list[Job] = []  # this one, and those before whose threads may still run
         self._working = threading.Lock()  # the job before may still be at its last piece
         self._warm = False
 
     def build(self, tracks: Sequence[Prepared]) -> None:
         """Build these, in this order, in place of all that was asked for before."""
         self.cancel()
+        for job in [job for job in self._jobs if job.wait(0)]:
+            self._jobs.remove(job)
+            job.deleteLater()  # not sooner: its thread sends to it
         wanted = [one for one in tracks if not one.done]
         if wanted:
             job = self.job = Job("timeline", partial(self._work, wanted), self)
             job.progressed.connect(lambda *_: self.advanced.emit())
             job.ended.connect(lambda: self._ended(job))
-            job.ended.connect(job.deleteLater)  # a live source has one for each reading
+            self._jobs.append(job)
             job.start()
 
     def cancel(self) -> None:
@@ -47,10 +53,10 @@ class Builder(QObject):
             job.cancel()
 
     def shutdown(self) -> None:
-        """Stop, and wait for the thread: at most one piece, some ten milliseconds."""
+        """Stop, and wait for the threads: at most one piece, some ten milliseconds."""
         self.cancel()
-        with self._working:
-            pass
+        for job in self._jobs:
+            job.wait(_PIECE_S)
 
     def _work(self, tracks: Sequence[Prepared], progress: Progress) -> None:
         with self._working:

@@ -103,7 +103,7 @@ class TimelineCanvas(QWidget):
 
     def set_gutter(self, wide_px: int) -> None:
         """Make the column of labels so wide; the least and what leaves room for the tracks are kept."""
-        most = max(self.width() - _LEAST_AREA_PX - self._bar_width(), _LEAST_GUTTER_PX)
+        most = max(self.width() - _LEAST_AREA_PX - STRIP_PX, _LEAST_GUTTER_PX)
         wide_px = min(max(wide_px, _LEAST_GUTTER_PX), most)
         if wide_px != self.gutter_px:
             self.gutter_px = wide_px
@@ -157,7 +157,7 @@ class TimelineCanvas(QWidget):
 
     def area_width(self) -> int:
         """Return the width of the time area, logical pixels."""
-        return self._area_width()
+        return max(self.width() - self.gutter_px - STRIP_PX, 1)
 
     def zoom_fit(self) -> None:
         """Show everything."""
@@ -211,11 +211,11 @@ class TimelineCanvas(QWidget):
 
     def time_at(self, x: float) -> int:
         """Return the time at a position of the widget."""
-        return self._window.time_at(x - self.gutter_px, self._area_width())
+        return self._window.time_at(x - self.gutter_px, self.area_width())
 
     def x_of(self, t_ps: int) -> float:
         """Return the position in the widget of a time."""
-        return self.gutter_px + self._window.x_of(t_ps, self._area_width())
+        return self.gutter_px + self._window.x_of(t_ps, self.area_width())
 
     def row_at(self, y: float) -> Row | None:
         """Return the track at a position of the widget."""
@@ -263,28 +263,26 @@ class TimelineCanvas(QWidget):
         self._bar.set_colours(self._theme)
         self._refresh()
 
-    def render_image(self, width: int | None = None, height: int | None = None) -> QImage:
-        """Return what is seen as an image, in the size of the widget or another one."""
-        size = (width or self.width(), height or self.height())
-        return export.image(self._scene(*size), self._overlay(), size)
+    def render_image(self) -> QImage:
+        """Return what is seen as an image."""
+        return export.image(self._scene(), self._overlay(), (self.width(), self.height()))
 
     def render_svg(self) -> bytes:
         """Return what is seen as an SVG document: lines and text."""
-        size = (self.width(), self.height())
-        return export.svg(self._scene(*size), self._overlay(), size)
+        return export.svg(self._scene(), self._overlay(), (self.width(), self.height()))
 
     # Qt
 
     def paintEvent(self, event: QPaintEvent | None) -> None:
         """Paint the tracks when they changed, and what is drawn above them."""
-        scene = self._scene(self.width(), self.height())
+        scene = self._scene()
         painter = QPainter(self)
         if self._stale:
             self._raster.paint(scene, self.devicePixelRatioF())
             self._stale = False
         wide = self.gutter_px
         painter.drawImage(QPointF(wide, RULER_PX), self._raster.image)
-        corner = QRectF(wide + scene.width, 0, self._bar_width(), RULER_PX)
+        corner = QRectF(wide + scene.width, 0, STRIP_PX, RULER_PX)
         painter.fillRect(corner, QColor(self._theme.gutter))
         overlay = self._overlay()
         painter.translate(wide, 0)
@@ -304,17 +302,15 @@ class TimelineCanvas(QWidget):
     def _overlay(self) -> Overlay:
         return Overlay(focus=self._focus)
 
-    def _scene(self, width: int, height: int) -> Scene:
-        area_height = max(height - RULER_PX, 1)
-        scroll = self._bar.value()
+    def _scene(self) -> Scene:
+        area_height, scroll = self._area_height(), self._bar.value()
         rows = tuple(
             (row, self._prepared[row.key])
             for row in self.arranged.rows
             if row.y < scroll + area_height and row.y + row.height > scroll
         )
-        area_width = max(width - self.gutter_px - self._bar_width(), 1)
         return Scene(
-            self._window, self._theme, rows, area_width, area_height, scroll, self._scale_in_view,
+            self._window, self._theme, rows, self.area_width(), area_height, scroll, self._scale_in_view,
             self.gutter_px, tuple(g for g in self.arranged.groups if g.y < scroll + area_height),
             self._scales(),
         )  # fmt: skip
@@ -338,14 +334,8 @@ class TimelineCanvas(QWidget):
         self._stale = True
         self.update()
 
-    def _area_width(self) -> int:
-        return max(self.width() - self.gutter_px - self._bar_width(), 1)
-
     def _area_height(self) -> int:
         return max(self.height() - RULER_PX, 1)
-
-    def _bar_width(self) -> int:
-        return STRIP_PX
 
     def _reused(self, track: Track) -> Prepared:
         known = self._prepared.get(track.key)
@@ -366,7 +356,7 @@ class TimelineCanvas(QWidget):
             self._window.set_extent(min(s[0] for s in spans), max(s[1] for s in spans))
 
     def _relaid(self) -> None:
-        width = self._bar_width()
+        width = STRIP_PX
         self._bar.setGeometry(self.width() - width, RULER_PX, width, self._area_height())
         self._bar.setRange(0, max(self.arranged.height - self._area_height(), 0))
         self._bar.setPageStep(self._area_height())

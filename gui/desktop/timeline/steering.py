@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 from PyQt6.QtCore import QPoint, QPointF, Qt, pyqtSignal
-from PyQt6.QtGui import QFocusEvent
 from PyQt6.QtWidgets import QLabel, QWidget
 
 from freezeframe.capture.time_text import format_ps
@@ -45,7 +44,7 @@ class SteerableTimeline(TimelineCanvas):
         self._selection: Selection | None = None
         self.cursors = Cursors(self._cursors_moved)
         self._hits: dict[str, npt.NDArray[np.int64]] = {}  # key -> items, rising
-        self._hit_times: dict[str, npt.NDArray[np.int64]] = {}
+        self.hit_times: dict[str, npt.NDArray[np.int64]] = {}  # what is marked
         self._band: tuple[int, int] | None = None
         self._box: tuple[int, int] | None = None
         self._snapped_ps: int | None = None
@@ -84,10 +83,6 @@ class SteerableTimeline(TimelineCanvas):
             self.show_time(self._selection.t_ps)
         self._describe()
         self.update()
-
-    def hit_times(self) -> dict[str, npt.NDArray[np.int64]]:
-        """Return the times that are marked, by track."""
-        return dict(self._hit_times)
 
     def clear_selection(self) -> None:
         """Select no item and no stretch of time."""
@@ -138,7 +133,7 @@ class SteerableTimeline(TimelineCanvas):
             for key, rows in hits.items()
             if key in self._prepared
         }
-        self._hit_times = {
+        self.hit_times = {
             key: self._prepared[key].track.t_ps[items] for key, items in self._hits.items()
         }
         self.update()
@@ -159,11 +154,11 @@ class SteerableTimeline(TimelineCanvas):
             if chosen is not None and chosen.key == key:
                 index = int(items.searchsorted(chosen.item, "right" if direction > 0 else "left"))
             else:
-                times = self._hit_times[key]
+                times = self.hit_times[key]
                 index = int(times.searchsorted(here_ps, "left" if after else "right"))
             index -= 1 if direction < 0 else 0
             if 0 <= index < len(items):
-                found = (int(self._hit_times[key][index]), rank[key], key, int(items[index]))
+                found = (int(self.hit_times[key][index]), rank[key], key, int(items[index]))
                 if best is None or (found < best) == (direction > 0):
                     best = found
         return None if best is None else self._go_to(best[2], best[3])
@@ -375,17 +370,11 @@ class SteerableTimeline(TimelineCanvas):
         self._box = stretch
         self.update()
 
-    def focusInEvent(self, event: QFocusEvent | None) -> None:
-        self.update()
-
-    def focusOutEvent(self, event: QFocusEvent | None) -> None:
-        self.update()
-
     def _overlay(self) -> Overlay:
         active = self.cursors.active
         return Overlay(
             self._selection,
-            self._hit_times,
+            self.hit_times,
             self.cursors.all(),
             self._band,
             self._box,
@@ -418,7 +407,7 @@ class SteerableTimeline(TimelineCanvas):
         return (t0 + t1) // 2
 
     def _per_pixel_ps(self) -> int:
-        return self._window.per_pixel_ps(self._area_width())
+        return self._window.per_pixel_ps(self.area_width())
 
     def _over_tracks(self, at: QPointF) -> bool:
         return at.x() >= self.gutter_px and at.y() >= 0

@@ -61,7 +61,7 @@ def test_each_tap_has_its_packets_and_words_and_the_finding_its_evidence(
     # The evidence points to the first word of the packet at either tap.
     places = [row.row for evidence in finding.evidence for row in evidence.rows]
     assert packets["first_row"].iloc[row] in places
-    window.show_finding(opened.key, 0)
+    window.choosing.show_finding(opened.key, 0)
     assert "packet " in window.inspector.title.text()
     assert len(tracks["words/A.rx_in"]) > 20
 

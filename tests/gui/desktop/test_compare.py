@@ -198,7 +198,7 @@ def test_a_pair_of_which_the_second_was_closed_is_still_listed(
     window.workspace.close_source(second)
     kinds = window.workspace.sources[first].tables[title].frame["kind"]
     alone = int(np.flatnonzero(kinds == "only in the second")[0])
-    window.choose(Place(first, title, alone), "findings")
+    window.choosing.choose(Place(first, title, alone), "findings")
     assert window.inspector.title.text().endswith(": only in the second")
 
 

@@ -68,7 +68,7 @@ def test_every_analysis_that_is_installed_adds_what_it_found(
     for table in opened.tables.values():
         window.table.show_table(key, table.key)
         for row in {0, len(table) // 2, len(table) - 1} if len(table) else ():
-            window.choose(Place(key, table.key, row), "test")
+            window.choosing.choose(Place(key, table.key, row), "test")
             assert window.table.current_row() == row, table.key
         assert len(matching(table.frame, "0x7 or nothing_here")) == len(table)
 
@@ -81,7 +81,7 @@ def test_waits_for_credit_are_listed_once_and_what_each_was_for_comes_into_their
     before: list[tuple[int, list[str]]] = []
 
     def look_at_it(key: str) -> None:
-        window.choose(Place(key, "intervals", 0), "test")
+        window.choosing.choose(Place(key, "intervals", 0), "test")
         before.append((window.table.current_row() or 0, window.table.model.column_names()))
 
     window.workspace.added.connect(look_at_it)

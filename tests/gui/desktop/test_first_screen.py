@@ -44,11 +44,11 @@ def test_the_first_finding_is_chosen_framed_and_told_without_a_click(
     t0, t1 = window.timeline.range()
     assert t0 <= begin < end <= t1
     assert (end - begin) * window.timeline.area_width() >= 24 * (t1 - t0)
-    marked = [name for name, times in window.timeline.hit_times().items() if begin in times]
+    marked = [name for name, times in window.timeline.hit_times.items() if begin in times]
     view = window.timeline
     seen = [name for name in marked if name not in view.arranged.hidden]
     assert any(RULER_PX < view.row_center(name) < view.height() for name in seen)
-    assert len(view.hit_times().get(view.focus_track() or "", ())) > 0, (
+    assert len(view.hit_times.get(view.focus_track() or "", ())) > 0, (
         "the keys act on a track of the finding"
     )
 
@@ -168,7 +168,7 @@ def test_the_steps_of_the_story_move_the_view_and_choose_their_rows(opened: Main
         if step.place is not None:
             selection = opened.timeline.selection()
             assert selection is not None
-            place = opened.place_of(selection)
+            place = opened.choosing.place_of(selection)
             assert place is not None and (place.table, place.row) == step.place
     assert len(seen) > 2
     story.step(1)  # there is none behind the last

@@ -63,7 +63,7 @@ def test_the_finding_goes_to_its_event_and_says_how_the_peer_answered(
 ) -> None:
     window = show(crc)
     key = "1"
-    window.show_finding(key, 0)
+    window.choosing.show_finding(key, 0)
     assert window.inspector.title.text().startswith(
         "iwarp.events row 0 at 865.557 ms: mpa-crc: CRC"
     )

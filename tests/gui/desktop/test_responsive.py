@@ -99,7 +99,7 @@ def test_opening_a_capture_and_following_its_finding_never_holds_the_window(
     key = wait_loaded(qtbot, opened, fault_capture)
     settle(qtbot, opened)
     opened.findings.list.setCurrentRow(0)
-    opened.show_finding(key, 0)
+    opened.choosing.show_finding(key, 0)
     settle(qtbot, opened)
     assert len(watchdog.turns_s) > 10
     assert max(watchdog.turns_s) < HANGS_S

@@ -128,7 +128,7 @@ def test_the_dialog_is_made_from_the_declaration_and_decodes(
             assert f"option {option.id}" in names
     for channel in declared.channels:
         if not channel.optional:
-            shown.set_channel(channel.id, "D+")
+            shown.channels[channel.id].setCurrentText("D+")
     baud = next(w for w in shown.findChildren(QLineEdit) if w.accessibleName() == "option baud")
     baud.setText("fast")
     assert "option baud=fast: not a" in shown.trouble.text()

@@ -74,7 +74,7 @@ def test_a_row_that_is_chosen_opens_its_track(
     assert f"{key}/words/B.rx_enq" not in shown(window)
     frame = window.workspace.sources[key].tables["words"].frame
     row = int((frame["source"] == "B.rx_enq").to_numpy().nonzero()[0][0])
-    window.choose(Place(key, "words", row), "findings")
+    window.choosing.choose(Place(key, "words", row), "findings")
     assert f"{key}/words/B.rx_enq" in shown(window)
     selection = window.timeline.selection()
     assert selection is not None and selection.row == row

@@ -52,7 +52,7 @@ def hatched(view: TimelineView, key: str) -> npt.NDArray[np.bool_]:
     pixels = np.frombuffer(bits.asstring(image.sizeInBytes()), np.uint32)
     pixels = pixels.reshape(image.height(), image.bytesPerLine() // 4)[:, : image.width()]
     middle = view.row_center(key)
-    row = pixels[middle - 10 : middle + 10, GUTTER_PX : GUTTER_PX + view._area_width()]
+    row = pixels[middle - 10 : middle + 10, GUTTER_PX : GUTTER_PX + view.area_width()]
     return np.asarray(((row & 0xFFFFFF) == DARK.hatch).any(axis=0))
 
 

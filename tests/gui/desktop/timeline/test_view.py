@@ -417,7 +417,7 @@ def test_on_a_fine_screen_the_picture_has_every_pixel_of_the_screen(shown: Shown
     from freezeframe.gui.desktop.timeline.raster import Raster
 
     view = shown([packets()])
-    scene = view._scene(800, 500)
+    scene = view._scene()
     coarse, fine = Raster().paint(scene), Raster()
     image = fine.paint(scene, 2.0)
     assert (image.width(), image.height()) == (2 * coarse.width(), 2 * coarse.height())
@@ -510,10 +510,11 @@ def test_the_window_never_compiles_or_loads_a_kernel_whatever_the_columns_are_li
         Prepared(track).build()  # as the worker does
     before = signatures()
     view = shown(tracks)
+    view.resize(1120, 1400)  # all of them at once
     for t0, t1 in (view.extent(), (100_000, 112_000), (0, 1000), (290_000, 400_000)):
         view.set_range(t0, t1)
         view.toggle_scale()
-        view.render_image(900, 1400)
+        view.render_image()
         for track in tracks:
             if view.arranged.row(track.key):
                 move(view, at(view, track.key, (t0 + t1) // 2))
