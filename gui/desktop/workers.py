@@ -44,7 +44,7 @@ class Job(QObject):
         title: str,
         work: Callable[[Progress], Any],
         parent: QObject,
-        is_drawing: Callable[[], bool],
+        is_drawing: Callable[[], bool] = lambda: False,
     ) -> None:
         super().__init__(parent)
         self.title = title

@@ -85,7 +85,7 @@ def test_analyses_begin_when_the_first_finding_is_told_and_marked(
             (
                 window.findings.list.currentRow(),
                 "word-omitted" in window.findings.text.toPlainText(),
-                bool(window.timeline.hit_times()),
+                bool(window.timeline.hit_times),
                 window.timeline.is_building(),
             )
         )
