@@ -17,7 +17,7 @@ from freezeframe.capture.registers.map_forms import (
     EXAMPLE,
     LANE_COUNTS,
     Form,
-    known_forms,
+    form_of,
     map_hash_for,
 )
 from freezeframe.emulator.profile_files import (
@@ -194,9 +194,9 @@ def _check_form(file: ProfileFile, card: str, profile: Profile) -> None:
     if not card:
         return
     said = _header(card_place(card))
-    if said.map != 1 or known_forms().get(said.map_hash, EXAMPLE) == profile.form:
+    if said.map != 1 or (form_of(said.map_hash) or EXAMPLE) == profile.form:
         return
-    form = known_forms().get(said.map_hash, EXAMPLE)
+    form = form_of(said.map_hash) or EXAMPLE
     key, value = ("link.lanes", lanes) if form.lanes != lanes else ("regions.count", count)
     raise InputError(
         f"{file.place(tuple(key.split('.')))}: {key} = {value}, and the card {card} has map_hash "

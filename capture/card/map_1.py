@@ -22,7 +22,7 @@ from freezeframe.capture.registers.identity import Identity
 from freezeframe.capture.registers.layouts import CAUSE_NAMES, DOMAIN_NAMES, MEMORY_NAMES
 from freezeframe.capture.registers.map_forms import (
     counters_for,
-    known_forms,
+    form_of,
     known_maps,
     registers_for,
 )
@@ -86,7 +86,7 @@ def check_map_1(card: ElaboratedCard, where: str) -> Roles:
     Raises:
         InputError: they are not; the first that differs is named.
     """
-    if card.said.card.map_hash not in known_forms():
+    if form_of(card.said.card.map_hash) is None:
         raise InputError(
             f"{where}: map_hash {card.said.card.map_hash:#010x} is no form of map 1; this program knows {known_maps()}"
         )

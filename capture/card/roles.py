@@ -16,7 +16,7 @@ from freezeframe.capture.card.elaborated import LOG, ElaboratedCard
 from freezeframe.capture.card.tables import Means, Stretch
 from freezeframe.capture.errors import InputError
 from freezeframe.capture.registers.layouts import DOMAIN_NAMES
-from freezeframe.capture.registers.map_forms import EXAMPLE, known_forms
+from freezeframe.capture.registers.map_forms import EXAMPLE, form_of
 
 EVENT_LOG = LOG
 """Name of the memory of events, on every card that has one."""
@@ -60,7 +60,7 @@ class Roles:
         self.taps: tuple[str, ...] = tuple(tap.name for tap in card.taps)
         self.memories: tuple[str, ...] = tuple(recorder.name for recorder in card.recorders)
         self.tx, self.rx = _ways(card)
-        self.form = known_forms().get(card.said.card.map_hash, EXAMPLE)
+        self.form = form_of(card.said.card.map_hash) or EXAMPLE
         self._counters: dict[tuple[str, str], str] = {}
         for name, counter in card.counters:
             for key in ((counter.counts or counter.means, tap) for tap in (counter.tap, "")):

@@ -41,7 +41,7 @@ from freezeframe.capture.folder.records import RECORD_B
 from freezeframe.capture.notebook import ShownInNotebooks
 from freezeframe.capture.registers.identity import Identity
 from freezeframe.capture.registers.layouts import DOMAIN_NAMES
-from freezeframe.capture.registers.map_forms import known_forms, known_maps
+from freezeframe.capture.registers.map_forms import form_of, known_maps
 from freezeframe.capture.registers.names import device_name
 from freezeframe.capture.targets.given_as_file import missing
 
@@ -238,7 +238,7 @@ def _check_version(
 def _check_maps(manifest: dict[str, Any], folder: Path) -> None:
     for entry in manifest["devices"]:
         map_hash = Identity.from_json(entry["identity"]).map_hash
-        if map_hash not in known_forms():
+        if form_of(map_hash) is None:
             raise CaptureVersionError(
                 f"{folder / MANIFEST}: device {entry['name']} has register map {map_hash:#010x}, "
                 f"this program knows {known_maps()}; use the version that pulled it"

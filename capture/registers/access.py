@@ -19,7 +19,7 @@ from freezeframe.capture.count_text import plural
 from freezeframe.capture.errors import BusError, DeviceUnknownError, InputError, TargetError
 from freezeframe.capture.registers import names
 from freezeframe.capture.registers.identity import IDENTITY_REGISTERS, MAGIC, Identity
-from freezeframe.capture.registers.map_forms import known_forms, known_maps
+from freezeframe.capture.registers.map_forms import form_of, known_maps
 from freezeframe.capture.registers.map_table import FORMAT_VERSION
 from freezeframe.capture.registers.register_map import RegisterMap
 from freezeframe.capture.targets.base import Target, Words
@@ -430,7 +430,7 @@ def _identify(
             f"program knows {FORMAT_VERSION[0]}.{FORMAT_VERSION[1]}: use "
             + ("an older release of Freezeframe" if older else "a newer release of Freezeframe")
         )
-    if identity.map_hash not in known_forms():
+    if form_of(identity.map_hash) is None:
         raise DeviceUnknownError(
             f"{where} has register map {identity.map_hash:08x}; this program knows {known_maps()}: "
             "use the Freezeframe release that the device was built with"

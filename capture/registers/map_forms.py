@@ -11,7 +11,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
-from functools import cache
+from functools import cache, lru_cache
 from itertools import product
 from typing import NamedTuple
 
@@ -87,16 +87,22 @@ def map_hash_for(form: Form) -> int:
     return int.from_bytes(digest[:4], "big")
 
 
-@cache
-def known_forms() -> dict[int, Form]:
-    """Return every form of map 1 by its map_hash, the example card's first."""
-    forms = [Form(lanes, regions) for regions, lanes in product((False, True), LANE_COUNTS)]
-    return {map_hash_for(form): form for form in forms}
+@lru_cache(maxsize=64)
+def form_of(map_hash: int | None) -> Form | None:
+    """Return the form of map 1 with this map_hash; None where none has it.
+
+    A form takes 1 ms to work out, and most devices are of the first one.
+    """
+    return next((form for form in _forms() if map_hash_for(form) == map_hash), None)
 
 
 def known_maps() -> str:
-    """Return the hashes of those forms for a message."""
-    return ", ".join(f"{known:08x}" for known in known_forms())
+    """Return the hashes of all forms for a message, the example card's first."""
+    return ", ".join(f"{map_hash_for(form):08x}" for form in _forms())
+
+
+def _forms() -> Iterator[Form]:
+    return (Form(lanes, regions) for regions, lanes in product((False, True), LANE_COUNTS))
 
 
 def _canonical(registers: Iterable[RegisterInfo], windows: Iterable[WindowInfo]) -> str:

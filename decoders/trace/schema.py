@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, lru_cache
 from typing import Any
 
 import numpy as np
@@ -167,10 +167,8 @@ def make_frame(table: str, columns: Mapping[str, Any], places: Places) -> pd.Dat
     for name, kind in _COLUMNS[table].items():
         values = columns[name]
         if kind == "text":
-            texts = categories(table, name, places)
-            frame[name] = pd.Categorical.from_codes(
-                np.asarray(values, dtype=np.int32), categories=pd.Index(texts, dtype="str")
-            )
+            texts = _index(categories(table, name, places))
+            frame[name] = pd.Categorical.from_codes(np.asarray(values, np.int32), categories=texts)
         elif kind == "bool?":
             verdict = np.asarray(values)
             frame[name] = pd.arrays.BooleanArray(verdict == 1, verdict < 0)
@@ -179,6 +177,12 @@ def make_frame(table: str, columns: Mapping[str, Any], places: Places) -> pd.Dat
         else:
             frame[name] = np.asarray(values).astype(kind, copy=False)
     return pd.DataFrame(frame)
+
+
+@lru_cache(maxsize=64)
+def _index(texts: tuple[str, ...]) -> pd.Index[Any]:
+    """Return texts as pandas has them in categories; the tables of a capture share most of them."""
+    return pd.Index(texts, dtype="str")
 
 
 def field_of(layout: Layout, field: str, words: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:

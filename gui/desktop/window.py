@@ -36,7 +36,7 @@ class MainWindow(Views):
         self.kept = Kept(self, settings)
         self.kept.bring()
         self.opened.connect(self.kept.opened)
-        if theme is None:
+        if theme is None and self.kept.settings.theme != self.theme:
             self.set_theme(self.kept.settings.theme)
         self.timeline.mark_requested.connect(self.commands.add_note_at)
         self.timeline.context_requested.connect(self.commands.context)

@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import NamedTuple
 
 from freezeframe.gui.tracks.tracks import Track
@@ -49,7 +50,12 @@ class About(NamedTuple):
 
 def about(track: Track) -> About:
     """Return what a track is about, by its key."""
-    parts = track.key.split("/")[1:]
+    return _about(track.key)
+
+
+@lru_cache(maxsize=1024)  # each layout asks for all tracks, some times over
+def _about(key: str) -> About:
+    parts = key.split("/")[1:]
     part, rest = (parts[0], parts[1:]) if parts else ("", [])
     if part == "events":
         return About(_OF_EVENTS.get(rest[-1], "events"), _device(rest[0])) if len(rest) > 1 else (
