@@ -18,7 +18,7 @@ from freezeframe.gui.palette import DARK, LIGHT
 from freezeframe.gui.plots.picture import picture_png, picture_svg
 from freezeframe.gui.plots.svg import Shape
 from tests.gui.desktop.captures import emulated
-from tests.gui.desktop.conftest import WAIT_MS, settle, wait_loaded
+from tests.gui.desktop.conftest import WAIT_MS, Show, settle, wait_loaded
 
 
 def pixels(image: QImage) -> npt.NDArray[np.int64]:
@@ -40,6 +40,11 @@ def proved(qtbot: QtBot, window: MainWindow) -> Proof:
     proof = window.proof.pages.proof
     assert proof is not None
     return proof
+
+
+@pytest.fixture
+def proof(qtbot: QtBot, opened: MainWindow) -> Proof:
+    return proved(qtbot, opened)
 
 
 def is_near(shown: npt.NDArray[np.int64], x: float, y: float, colour: str) -> bool:
@@ -85,10 +90,8 @@ def test_the_danger_colour_stands_where_the_drawing_says_that_something_is_broke
 
 
 def test_qt_paints_what_the_svg_of_the_same_drawings_shows(
-    qtbot: QtBot, window: MainWindow, fault_capture: Path
+    window: MainWindow, proof: Proof
 ) -> None:
-    wait_loaded(qtbot, window, fault_capture)
-    proof = proved(qtbot, window)
     window.set_theme("light")
     mine = pixels(window.proof.pages.image(1))
     image = QImage()
@@ -141,10 +144,9 @@ def test_the_pictures_follow_the_chosen_finding_the_theme_and_the_room(
 
 
 def test_what_the_first_picture_says_is_broken_is_seen_without_scrolling(
-    qtbot: QtBot, window: MainWindow, fault_capture: Path
+    qtbot: QtBot, show: Show
 ) -> None:
-    window.resize(1600, 900)
-    wait_loaded(qtbot, window, fault_capture)
+    window = show(size=(1600, 900))
     proof = proved(qtbot, window)
     drawn = proof.drawings[0].sheet
     assert drawn is not None
@@ -155,11 +157,7 @@ def test_what_the_first_picture_says_is_broken_is_seen_without_scrolling(
     assert view is not None and lowest * scale < view.height() and scale >= 0.75
 
 
-def test_a_mark_says_what_it_is_where_the_mouse_rests(
-    qtbot: QtBot, window: MainWindow, fault_capture: Path
-) -> None:
-    wait_loaded(qtbot, window, fault_capture)
-    proof = proved(qtbot, window)
+def test_a_mark_says_what_it_is_where_the_mouse_rests(window: MainWindow, proof: Proof) -> None:
     (mark,) = [one for one in proof.shapes if one.css == "mark finding"]
     (x, y1), (_, y2) = mark.points
     assert window.proof.pages.tip_at(QPointF(x, (y1 + y2) / 2)).startswith("word-omitted: 229.95")
@@ -167,10 +165,8 @@ def test_a_mark_says_what_it_is_where_the_mouse_rests(
 
 
 def test_the_pictures_are_saved_as_png_and_as_svg(
-    qtbot: QtBot, window: MainWindow, fault_capture: Path, tmp_path: Path
+    window: MainWindow, proof: Proof, tmp_path: Path
 ) -> None:
-    wait_loaded(qtbot, window, fault_capture)
-    proof = proved(qtbot, window)
     window.commands.write_proof("png", tmp_path / "p.png")
     window.commands.write_proof("svg", tmp_path / "p.svg")
     assert not window.trouble.text()
