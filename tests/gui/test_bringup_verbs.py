@@ -275,9 +275,7 @@ def test_what_a_capture_is_explained_as_can_be_asserted(capture: Path) -> None:
         assert_explains(capture, "word-omitted", word=4)
 
 
-def test_a_card_is_armed_frozen_and_pulled_by_the_fixture(
-    pytester: pytest.Pytester, pytestconfig: pytest.Config
-) -> None:
+def test_a_card_is_armed_frozen_and_pulled_by_the_fixture(pytester: pytest.Pytester) -> None:
     pytester.makepyfile(
         """
         def test_armed_and_pulled(frozen_card):
@@ -288,8 +286,5 @@ def test_a_card_is_armed_frozen_and_pulled_by_the_fixture(
         """
     )
     options = ["-p", "no:xdist", "-p", "no:cacheprovider"]
-    if not pytestconfig.pluginmanager.has_plugin("freezeframe"):  # of an older installation
-        options += ["-p", "freezeframe.analyzers.pytest_plugin"]
-    pytester.runpytest_subprocess(*options, "--freezeframe-card", EMULATED).assert_outcomes(
-        passed=1
-    )
+    done = pytester.runpytest_subprocess(*options, "--freezeframe-card", EMULATED)
+    done.assert_outcomes(passed=1)
