@@ -18,7 +18,12 @@ from collections.abc import Iterator
 
 from freezeframe.analyzers.contract import Evidence, Finding, Ground, Row
 from freezeframe.analyzers.diagnosis.lanes import others_of, share_name
-from freezeframe.analyzers.diagnosis.link_damage import LinkDamage, LoneDamage, at_receiver
+from freezeframe.analyzers.diagnosis.link_damage import (
+    PERSISTS_WORDS,
+    LinkDamage,
+    LoneDamage,
+    at_receiver,
+)
 from freezeframe.analyzers.evidence import (
     Place,
     amount,
@@ -208,6 +213,9 @@ def _phase_between_taps(facts: Facts, damage: LinkDamage, lane: int) -> Finding:
     certain = phase.first == phase.start and not hidden
     place = place_of_pair(first.pair)
     packets = len({int(n) for n in damage.words.pair[damage.differ]})
+    ground = Ground.COMPARED if certain else Ground.CONFIRMED
+    if damage.differ.size < PERSISTS_WORDS:
+        ground = Ground.LITTLE
     text = (
         f"From {first.label} of packet {place.packet} ({damage.direction}, flow {place.flow}) on, lane {lane} into "
         f"{damage.receiver} has its bytes {_HOW[phase.mode].format(k=phase.shift)}, in every word to the end of the "
@@ -225,7 +233,7 @@ def _phase_between_taps(facts: Facts, damage: LinkDamage, lane: int) -> Finding:
         Place(None, None) if hidden else place,
         at=first.position,
         word=first.word if certain else None,
-        ground=Ground.COMPARED if certain else Ground.CONFIRMED,
+        ground=ground,
         shown=shown,
         rows=damage.rows(phase.start - 1, phase.start + _ROWS),
         more=_phase_registers(facts, damage.receiver, lane),

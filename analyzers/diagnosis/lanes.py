@@ -54,13 +54,19 @@ class Lag:
 
 @dataclass(frozen=True, slots=True)
 class Phase:
-    """A lane whose byte phase was wrong from ``start`` on, to the last compared word."""
+    """A lane whose byte phase was wrong from ``start`` on, to the last compared word.
+
+    ``known``: bits from there on, in shares that differ, of which this phase says what they are, and which are that;
+    ``turned``: those of them that are not as they were sent.
+    """
 
     start: int
     first: int
     mode: Mode
     shift: int
     words: int
+    known: int = 0
+    turned: int = 0
 
 
 def shares(words: Uint64, lane: int, lanes: int) -> Shares:
@@ -140,7 +146,9 @@ def find_phase(up: Shares, down: Shares, joined: Bools) -> Phase | None:
             continue
         right = np.flatnonzero(wrong[:start])
         first = int(right[-1]) + 1 if right.size else 0
-        return Phase(start, first, mode, k, len(up) - start)
+        said = sum(int(share).bit_count() for share in known[differ])
+        turned = sum(int(share).bit_count() for share in ((shifted ^ up) & known)[differ])
+        return Phase(start, first, mode, k, len(up) - start, said, turned)
     return None
 
 

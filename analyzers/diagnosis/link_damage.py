@@ -51,8 +51,12 @@ from freezeframe.capture.registers.layouts import Kind
 from freezeframe.decoders.trace.encode import header_crc
 
 _MOST_CUTS = 8  # places between damaged packets that are tried; of more the first and the last
-_PERSISTS_WORDS = 4
-"""A shifted phase must explain this many differing words to the end of the recording."""
+PERSISTS_WORDS = 4
+"""A shifted phase must explain this many differing words to the end of the recording; or fewer, with many bits."""
+_FEW_WORDS, _FEW_KNOWN, _FEW_TURNED = 2, 32, 12
+"""A card that freezes at once, and sends nothing else, has only the rest of one packet to tell by. Two shares of which
+32 bits are as a phase says agree with one of 18 phases by chance in fewer than one of 2 ** 27 cases; with twelve bits
+turned over they are no flipped bits either."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -165,7 +169,7 @@ def _damage(
             lags[lane] = lag
         phase = find_phase(up, down, inside)
         if phase is not None:
-            few = int((up != down).sum()) < _PERSISTS_WORDS
+            few = not _persists(int((up != down).sum()), phase)
             (late_phases if few else phases)[lane] = phase
     differ = np.flatnonzero(words.up != words.down)
     return LinkDamage(
@@ -181,6 +185,14 @@ def _damage(
         hidden,
         bonded,
     )
+
+
+def _persists(differing: int, phase: Phase) -> bool:
+    """Tell whether enough words differ, all as a phase says, for it to be named."""
+    if differing >= PERSISTS_WORDS:
+        return True
+    told = phase.known >= _FEW_KNOWN and phase.turned >= _FEW_TURNED
+    return differing >= _FEW_WORDS and told
 
 
 def _explained(damage: LinkDamage, *, to_the_end: bool = True) -> bool:

@@ -9,9 +9,10 @@ from pathlib import Path
 
 import pytest
 
+from freezeframe.analyzers.contract import Finding, Ground
 from freezeframe.analyzers.explain import explain
 from freezeframe.capture.folder import CaptureFolder, MemoryImage, RegisterImage
-from tests.analyzers.bench_pair import Pair
+from tests.analyzers.bench_pair import Pair, tail
 from tests.analyzers.conftest import Explain
 from tests.analyzers.damage import after, alter, duplicate, lag, misalign, omit
 from tests.analyzers.diagnosis.test_word_faults import (
@@ -223,15 +224,46 @@ def test_a_word_repeated_within_a_run_has_no_index(explained: Explain) -> None:
         assert (likeliest(finding), finding.word) == ("word-duplicated", None)
 
 
-def test_a_rotation_that_changes_few_words_is_not_named_lightly(explained: Explain) -> None:
+def rotated_at_the_end(explained: Explain, last: int) -> Finding:
+    """Explain a packet of which lane 1 is rotated by a byte in its last word of payload and in its tail."""
     pair = Pair(causes=PAY)
     pair.traffic(4)
-    hit = pair.send(payload=[0] * 38 + pair.payload(2))
-    for crossing in pair.crossings[-1:]:
-        misalign([crossing], 0, 41, 1)
+    hit = pair.send(payload=[0] * 39 + [last])
+    misalign([hit], 1, 41, 1)
     finding = only(explained(pair).findings)
-    assert (finding.diagnosis, finding.candidates) == ("undetermined", ("lane-misaligned",))
     assert finding.packet == hit.seq
+    return finding
+
+
+def turned(last: int) -> int:
+    """Count the bits that the rotation turns over, of lane 1: the odd bytes of the last word and of the tail."""
+    count = 0
+    for word in (last, tail([0] * 39 + [last])):
+        octets = word.to_bytes(8, "little")[1::2]
+        count += sum(
+            (a ^ b).bit_count() for a, b in zip(octets, octets[1:] + octets[:1], strict=True)
+        )
+    return count
+
+
+def test_a_rotation_of_two_words_that_turns_few_bits_is_not_named(explained: Explain) -> None:
+    last = next(
+        w
+        for x in range(1 << 16)
+        if turned(w := 0x0100 | x << 16 & 0xFF0000 | x << 24 & 0xFF00000000) < 12
+    )
+    finding = rotated_at_the_end(explained, last)
+    assert (finding.diagnosis, finding.candidates) == ("undetermined", ("lane-misaligned",))
+
+
+def test_a_rotation_of_two_words_that_turns_many_bits_is_named_as_little_is_recorded_of_it(
+    explained: Explain,
+) -> None:
+    """A card that freezes at once and sends nothing else has no more to tell by."""
+    assert turned(0x0FA55A3CC31E8877) > 24
+    finding = rotated_at_the_end(explained, 0x0FA55A3CC31E8877)
+    assert (finding.diagnosis, finding.ground) == ("lane-misaligned", Ground.LITTLE)
+    assert (finding.device, finding.tap) == ("B", "rx_enq")
 
 
 def test_a_packet_that_the_receiver_counted_as_bad_is_no_upset_of_the_memory_behind_it(
