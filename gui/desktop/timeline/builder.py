@@ -30,7 +30,6 @@ class Builder(QObject):
         self.job: Job | None = None
         self._jobs: list[Job] = []  # this one, and those before whose threads may still run
         self._working = threading.Lock()  # the job before may still be at its last piece
-        self._warm = False
 
     def build(self, tracks: Sequence[Prepared]) -> None:
         """Build these, in this order, in place of all that was asked for before."""
@@ -61,9 +60,7 @@ class Builder(QObject):
     def _work(self, tracks: Sequence[Prepared], progress: Progress) -> None:
         with self._working:
             progress.check()
-            if not self._warm:
-                warm_up()
-                self._warm = True
+            warm_up(one.pyramid for one in tracks)
             for one in tracks:
                 try:
                     one.build(progress.counted)

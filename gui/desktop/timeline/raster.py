@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 import numpy as np
 import numpy.typing as npt
@@ -13,8 +13,8 @@ from freezeframe.gui.desktop.timeline import paint_kernels as kernels
 from freezeframe.gui.desktop.timeline.glyphs import GlyphAtlas, Labels
 from freezeframe.gui.desktop.timeline.rows import Band, RowSurface
 from freezeframe.gui.desktop.timeline.scene import LABEL_PX, Scene
-from freezeframe.gui.plots.pyramid import SeriesColumns
-from freezeframe.gui.plots.slices import SliceColumns, WaveColumns
+from freezeframe.gui.plots.pyramid import SeriesColumns, SeriesPyramid
+from freezeframe.gui.plots.slices import SliceColumns, SlicePyramid, WaveColumns, WavePyramid
 
 Image = npt.NDArray[np.uint32]
 
@@ -103,18 +103,20 @@ class Raster(RowSurface):
         self.image.setDevicePixelRatio(dpr)
 
 
-def warm_up() -> None:
-    """Compile and load every painting kernel; for a worker, before the window paints."""
+def warm_up(pyramids: Iterable[SeriesPyramid | SlicePyramid | WavePyramid | None]) -> None:
+    """Compile and load the kernels that paint these; for a worker, before the window paints."""
+    kinds = {type(pyramid) for pyramid in pyramids}
     image = np.zeros((4, 4), np.uint32)
     four, none = np.zeros(4, np.int64), np.zeros(4)
     bytes_ = np.zeros(4, np.uint8)
-    for outlined in (False, True):
-        kernels.paint_slices(
-            image, 0, 4, bytes_, none, four, four, np.zeros(1, np.int64), 0, 0, outlined, 3
-        )
-    kernels.paint_series(image, 0, 4, none, none, four, 0.0, 1.0, 0, 0, 1)
-    kernels.paint_wave(image, 0, 4, bytes_, four, 0, 0, 1)
     one = np.zeros(1, np.int64)
+    if SlicePyramid in kinds:
+        for outlined in (False, True):
+            kernels.paint_slices(image, 0, 4, bytes_, none, four, four, one, 0, 0, outlined, 3)
+    if SeriesPyramid in kinds:
+        kernels.paint_series(image, 0, 4, none, none, four, 0.0, 1.0, 0, 0, 1)
+    if WavePyramid in kinds:
+        kernels.paint_wave(image, 0, 4, bytes_, four, 0, 0, 1)
     kernels.paint_labels(
         image, np.zeros((1, 2, 2), np.uint8), one + 1, np.zeros(1, np.int32), np.array([0, 1]), one,
         one, one,

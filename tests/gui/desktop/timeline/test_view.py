@@ -505,9 +505,10 @@ def test_the_window_never_compiles_or_loads_a_kernel_whatever_the_columns_are_li
         MarkTrack(key="m", name="m", t_ps=t_ps[:2], text=("x", "y")),
         MarkTrack(key="none", name="none"),
     ]  # fmt: skip
-    warm_up()
-    for track in tracks:
-        Prepared(track).build()  # as the worker does
+    prepared = [Prepared(track) for track in tracks]
+    warm_up(one.pyramid for one in prepared)  # as the worker does
+    for one in prepared:
+        one.build()
     before = signatures()
     view = shown(tracks)
     view.resize(1120, 1400)  # all of them at once
