@@ -129,8 +129,8 @@ def _underflow_registers(facts: Facts, receiver: str, lane: int) -> tuple[Eviden
         return ()
     return (
         Evidence(
-            f"{receiver}, lane {lane}: its synchronization FIFO was read while empty {count} "
-            "times.",
+            f"{receiver}, lane {lane}: its synchronization FIFO was read while empty "
+            f"{'once' if count == 1 else f'{count} times'}.",
             receiver,
             rows=rows,
         ),

@@ -92,9 +92,10 @@ class FittedTree(QTreeWidget):
         It goes to the middle: where it came into sight while rows had other heights would depend on what came first.
         """
         _fit(self, self._below, self._under)
-        current = self.currentItem()
-        if current is not None:
+        current, bar = self.currentItem(), self.verticalScrollBar()
+        if current is not None and bar is not None:
             self.scrollToItem(current, QTreeWidget.ScrollHint.PositionAtCenter)
+            bar.setValue(bar.value() + self.visualItemRect(self.itemAt(0, 0)).top())  # a whole row
 
 
 def _fit(tree: QTreeWidget, below: Collection[int], under: int) -> None:
