@@ -225,6 +225,7 @@ class RowSurface(ABC):
                 self.fill(x, top, x + max(self.px(1), 1), bottom, theme.role("warn"))
             return
         places = [int(scene.window.x_of(int(t), width)) for t in track.t_ps[first:last]]
+        free = 0  # from here on nothing is written
         for item, x, after in zip(range(first, last), places, [*places, width][1:], strict=True):
             if not 0 <= x < width:
                 continue
@@ -232,8 +233,12 @@ class RowSurface(ABC):
             self.fill(x, top, x + max(self.px(2), 1), bottom, colour)
             self.fill(x, top, x + flag, min(max(top, 0) + flag, bottom), colour)
             if not row.collapsed:
-                room = after - x - pad - 2
-                self.write(x + pad, band.middle, room, prepared.label(item), theme.text)
+                label, room = prepared.label(item), after - x - pad - 2
+                needs = self.wide(label) + 1
+                goes_before = room < needs <= x - pad - free
+                left = x - pad - needs if goes_before else x + pad
+                self.write(left, band.middle, needs if goes_before else room, label, theme.text)
+                free = x + flag if goes_before else x + pad + min(room, needs)
 
     def _reason(self, scene: Scene, left: int, right: int, why: str, band: Band) -> None:
         """Write into a hatched stretch why it is; whole, or not at all."""

@@ -253,6 +253,18 @@ def test_what_is_seen_is_written_as_png_and_as_svg_with_text(shown: Shown, tmp_p
         write_svg(view, tmp_path / "nowhere" / "v.svg")
 
 
+def test_a_mark_near_the_right_edge_has_its_label_before_it(shown: Shown, tmp_path: Path) -> None:
+    t_ps = np.array([9_800_000, 9_900_000], np.int64)
+    view = shown(
+        [packets(), MarkTrack(key="m", name="m", t_ps=t_ps, text=("long, before it", "whole"))]
+    )
+    view.set_range(0, 10_000_000)
+    write_svg(view, tmp_path / "v.svg")
+    texts = [e.text for e in ET.parse(tmp_path / "v.svg").iter("{http://www.w3.org/2000/svg}text")]
+    assert "long, before it" in texts
+    assert "whole" not in texts  # before it is another mark
+
+
 def test_an_svg_has_some_hundred_bytes_for_an_item_and_for_a_row(
     shown: Shown,
 ) -> None:
