@@ -73,10 +73,15 @@ def free_since(log: EventLog, states: npt.NDArray[np.int64], at: int) -> int | N
     Args:
         states: which events of the log are states of the transmitter.
     """
+
+    def entered(number: int) -> int:
+        return int(log.value[states[number]]) & STATE_VALUE_NEW_MASK
+
     last = int(np.searchsorted(states, at)) - 1
-    if last < 0 or int(log.value[states[last]]) & STATE_VALUE_NEW_MASK not in _FREE:
+    if last < 0 or entered(last) not in _FREE:
         return None
-    while last and int(log.value[states[last - 1]]) & STATE_VALUE_NEW_MASK in _FREE:
+    # A state that is entered again was left meanwhile, whatever the log has of that.
+    while last and entered(last - 1) in _FREE and entered(last - 1) != entered(last):
         last -= 1
     return int(states[last])
 
