@@ -279,7 +279,8 @@ def test_a_flipped_bit_of_the_directory_of_a_bundle_with_archives_is_found_where
         first = archive.start_dir
     names = {at for name in [*files, "versions.json"] for at in _bytes_of(whole, name, first)}
     wrong = []
-    for at in set(range(first, len(whole), 3)) - names:  # of an entry of 46 bytes all, in three of them
+    # Of an entry of 46 bytes and a name all have their turn, in three of them.
+    for at in set(range(first, len(whole), 3)) - names:
         data = bytearray(whole)
         data[at] ^= 4
         if first_difference(bytes(data)) != at:
