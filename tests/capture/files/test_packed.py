@@ -9,6 +9,7 @@ import subprocess
 import sys
 import tracemalloc
 from collections.abc import Callable
+from itertools import chain, repeat
 from pathlib import Path
 
 import pyarrow as pa
@@ -108,7 +109,7 @@ def test_a_bomb_takes_the_room_of_the_disk_that_there_is_and_no_memory(
 ) -> None:
     path = tmp_path / f"a.csv{suffix}"
     path.write_bytes(PACK[suffix](b"\n" * (1 << 26)))
-    spare = iter([1 << 25, 0])  # twice what may be taken of it, beside what is left free
+    spare = chain([1 << 25], repeat(0))  # twice what may be taken of it, beside what is left free
     kind = type(shutil.disk_usage(tmp_path))
     usage = lambda _: kind(1 << 40, 0, 2 * packed._LEFT_FREE_B + next(spare) - 1)  # noqa: E731
     monkeypatch.setattr(shutil, "disk_usage", usage)
