@@ -415,7 +415,7 @@ class EventTable(QWidget):
         shown, total = self.model.shown, self.model.total
         text = plural(total, "row") if shown == total else f"{shown:,} of {plural(total, 'row')}"
         if self._found is not None:
-            text += f", {len(self._hit_rows()):,} hits"
+            text += f", {plural(len(self._hit_rows()), 'hit')}"
         self._pages.setVisible(self.model.pages > 1)
         if self.model.pages > 1:
             text += f", part {self.model.page + 1} of {self.model.pages}"
