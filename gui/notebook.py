@@ -47,10 +47,8 @@ def html(
 ) -> str:
     """Return a thing of ours as HTML."""
     made: Html
-    if isinstance(thing, CaptureFolder):
+    if isinstance(thing, (CaptureFolder, CardFolder)):
         made = _capture(thing)
-    elif isinstance(thing, CardFolder):
-        made = _cards(thing)
     elif isinstance(thing, CardExplanation):
         made = _card_explanation(thing)
     elif isinstance(thing, Trace):
@@ -64,21 +62,12 @@ def html(
     return element("div", element("style", Html(_style())), made, css="freezeframe")
 
 
-def _capture(capture: CaptureFolder) -> Html:
-    lost = capture.lost or [
-        "Nothing was lost: every recorded word and event was read and verified."
-    ]
+def _capture(capture: CaptureFolder | CardFolder) -> Html:
     return join(
         element("p", element("strong", printable(folder_title(capture.path)))),
-        devices_section(capture),
-        element("ul", *(element("li", line) for line in lost)),
-    )
-
-
-def _cards(capture: CardFolder) -> Html:
-    return join(
-        element("p", element("strong", printable(folder_title(capture.path)))),
-        cards_table(capture, CardsView(capture).cards),
+        devices_section(capture)
+        if isinstance(capture, CaptureFolder)
+        else cards_table(capture, CardsView(capture).cards),
         losses_text(capture.lost),
     )
 

@@ -251,6 +251,13 @@ class Counter(_Table):
     bits: Annotated[int, Meta(ge=8, le=32)] = 32
     doc: Doc = ""
 
+    @property
+    def what(self) -> str:
+        """What it counts."""
+        if self.counts:
+            return f"{self.counts} at {self.tap}"
+        return f"{self.unit or 'pulses'} of wire {self.wire}"
+
 
 class Bank(_Table):
     """``[bank.NAME]``: a wire whose value is kept at the freeze."""
@@ -260,6 +267,11 @@ class Bank(_Table):
     clock: str = ""
     unit: Annotated[str, Meta(max_length=16)] = ""
     doc: Doc = ""
+
+    @property
+    def what(self) -> str:
+        """The unit of its value, or the wire."""
+        return self.unit or f"wire {self.wire}"
 
 
 class Event(_Table):

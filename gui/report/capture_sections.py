@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Callable, Sequence
+from typing import Any, TypeVar
 
 from freezeframe.capture.folder import CaptureFolder, DeviceCapture
+from freezeframe.capture.folder.card_content import CardCapture
 from freezeframe.capture.folder.card_folder import CardFolder
 from freezeframe.capture.folder.history import history_lines
 from freezeframe.capture.registers.layouts import MACHINE_STATE_NAMES
@@ -13,16 +14,25 @@ from freezeframe.gui.report.html import Html, element, join, table
 from freezeframe.gui.report.page_parts import again_section
 from freezeframe.gui.text import folder_name, shell_path, shell_word
 
+Device = TypeVar("Device", bound=DeviceCapture | CardCapture)
+
 
 def devices_section(capture: CaptureFolder) -> Html:
     """Return who recorded: identity, clocks and sizes of every device, one column each."""
-    columns = [
-        _identity(device, entry)
-        for device, entry in zip(capture.devices, capture.manifest["devices"], strict=True)
-    ]
+    heading = element("h2", "Devices", id="devices")
+    return join(heading, beside_each_other(capture, capture.devices, _identity))
+
+
+def beside_each_other(
+    capture: CaptureFolder | CardFolder,
+    devices: Sequence[Device],
+    identity: Callable[[Device, dict[str, Any]], dict[str, str]],
+) -> Html:
+    """Return what identifies each of some devices as a table with a column for each."""
+    entries = {entry["name"]: entry for entry in capture.manifest["devices"]}
+    columns = [identity(device, entries[device.name]) for device in devices]
     body = [[label, *(column[label] for column in columns)] for label in columns[0]]
-    headers = ["what", *(f"device {d.name}" for d in capture.devices)]
-    return join(element("h2", "Devices", id="devices"), table("", headers, body))
+    return table("", ["what", *(f"device {device.name}" for device in devices)], body)
 
 
 def state_section(capture: CaptureFolder) -> Html:
@@ -42,13 +52,13 @@ def state_section(capture: CaptureFolder) -> Html:
         ("next sequence number out", "frozen.next_seq_out"),
         ("next sequence number in", "frozen.next_seq_in"),
     ):
-        body.append([label, *(_count(d.registers.value(register)) for d in capture.devices)])
+        body.append([label, *(count_text(d.registers.value(register)) for d in capture.devices)])
     counters = {d.name: d.registers.counters() for d in capture.devices}
     names = list(dict.fromkeys(name for of in counters.values() for name in of))
     used = [n for n in names if any(of.get(n) for of in counters.values())]
     docs = {name: c.doc for d in capture.devices for name, c in d.found.card.counters}
     counter_rows = [
-        [n, *(_count(counters[d.name].get(n)) for d in capture.devices), docs[n]] for n in used
+        [n, *(count_text(counters[d.name].get(n)) for d in capture.devices), docs[n]] for n in used
     ]
     flows = [row for d in capture.devices for row in _flow_rows(d)]
     numbers = range(1, len(headers))
@@ -78,41 +88,35 @@ def state_section(capture: CaptureFolder) -> Html:
     )
 
 
-def integrity_section(capture: CaptureFolder) -> Html:
-    """Return why the capture can be trusted, and what it does not hold."""
-    manifest = capture.manifest
-    lost = capture.lost
-    losses = losses_text(lost)
-    memories = [
+def integrity_section(capture: CaptureFolder | CardFolder) -> Html:
+    """Return why the capture can be trusted, what it does not hold, and the hashes of its files."""
+    return join(
+        element("h2", "Integrity of the capture", id="integrity"),
+        losses_text(capture.lost),
+        _memories(capture) if isinstance(capture, CaptureFolder) else Html(""),
+        _evidence_files(capture.manifest),
+    )
+
+
+def _memories(capture: CaptureFolder) -> Html:
+    rows = [
         (
             f"{entry['name']}.{name}",
-            _count(memory["records"]),
-            _count(memory["stored"]),
-            _count(memory["lost"]),
+            count_text(memory["records"]),
+            count_text(memory["stored"]),
+            count_text(memory["lost"]),
             f"{memory['chunks_verified']} of {memory['chunks']}",
             ", ".join(f"{g['first_slot']}+{g['slots']}: {g['reason']}" for g in memory["gaps"])
             or "none",
         )
-        for entry in manifest["devices"]
+        for entry in capture.manifest["devices"]
         for name, memory in entry["memories"].items()
     ]
-    return join(
-        element("h2", "Integrity of the capture", id="integrity"),
-        losses,
-        table(
-            "Trace memories; chunks were checked against the CRC-32 that the device computed",
-            (
-                "memory",
-                "slots",
-                "stored since arm",
-                "lost by the device",
-                "chunks verified",
-                "gaps",
-            ),
-            memories,
-            numbers=(1, 2, 3, 4),
-        ),
-        evidence_files(manifest),
+    return table(
+        "Trace memories; chunks were checked against the CRC-32 that the device computed",
+        ("memory", "slots", "stored since arm", "lost by the device", "chunks verified", "gaps"),
+        rows,
+        numbers=(1, 2, 3, 4),
     )
 
 
@@ -128,10 +132,10 @@ def losses_text(lost: Sequence[str]) -> Html:
     )
 
 
-def evidence_files(manifest: dict[str, Any]) -> Html:
+def _evidence_files(manifest: dict[str, Any]) -> Html:
     """Return the files of a capture with their hashes, and where it came from."""
     files = [
-        (name, _count(entry["bytes"]), element("span", entry["sha256"], css="hex"))
+        (name, count_text(entry["bytes"]), element("span", entry["sha256"], css="hex"))
         for name, entry in manifest["raw"].items()
     ]
     dates = history_lines(manifest.get("history", []))
@@ -141,11 +145,11 @@ def evidence_files(manifest: dict[str, Any]) -> Html:
         element(
             "p",
             "Pulled by ",
-            _text(manifest.get("tool")),
+            value_text(manifest.get("tool")),
             " from ",
-            element("code", _text(manifest.get("source"))),
+            element("code", value_text(manifest.get("source"))),
             "; digest of the manifest ",
-            element("span", _text(manifest.get("digest")), css="hex"),
+            element("span", value_text(manifest.get("digest")), css="hex"),
             ".",
         ),
     )
@@ -177,10 +181,10 @@ def _identity(device: DeviceCapture, entry: dict[str, Any]) -> dict[str, str]:
     identity = device.identity
     return {
         "boot nonce": f"{identity.boot_nonce:#010x}",
-        "generation": _text(entry["generation"]),
-        "state when pulled": _text(entry["state"]),
+        "generation": value_text(entry["generation"]),
+        "state when pulled": value_text(entry["state"]),
         "first causes": ", ".join(entry["causes"] or ["none"]),
-        "bus cycle of the first cause": _count(entry["cause_cycle"]),
+        "bus cycle of the first cause": count_text(entry["cause_cycle"]),
         "format version": f"{identity.format_major}.{identity.format_minor}",
         "register map": f"{identity.map_hash:08x}",
         "build": f"{identity.build_hash:08x}",
@@ -204,7 +208,7 @@ def _flow_rows(device: DeviceCapture) -> list[tuple[str, ...]]:
             device.registers.value("frozen_flow.words_received", flow),
         )
         if any(used):
-            rows.append((device.name, str(flow), *map(_count, values)))
+            rows.append((device.name, str(flow), *map(count_text, values)))
     return rows
 
 
@@ -215,9 +219,11 @@ def _machine_state(value: int | None) -> str:
     return MACHINE_STATE_NAMES[value] if known else f"unknown ({value})"
 
 
-def _count(value: Any) -> str:
+def count_text(value: Any) -> str:
+    """Return a count with its thousands; what is no number was not read."""
     return f"{value:,}" if isinstance(value, int) else "not read"
 
 
-def _text(value: Any) -> str:
+def value_text(value: Any) -> str:
+    """Return a value; nothing was not read."""
     return "not read" if value is None else str(value)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from operator import itemgetter
 from typing import Any
 
 import numpy as np
@@ -15,7 +15,7 @@ from freezeframe.capture.folder.card_folder import CardFolder
 from freezeframe.capture.time_text import format_ps
 from freezeframe.decoders.tap.checked import BAD, GOOD, CheckedStream
 from freezeframe.decoders.tap.kinds import PARTIAL
-from freezeframe.gui.report.capture_sections import evidence_files, losses_text
+from freezeframe.gui.report.capture_sections import beside_each_other, count_text, value_text
 from freezeframe.gui.report.html import Html, element, join, listing, table
 
 _NEAR_PACKETS = 3
@@ -114,25 +114,18 @@ def card_state(card: CardView) -> Html:
     """Return the counters, the bank and the laws of a card at the freeze."""
     recording = card.recording
     said = recording.card.said
-    counters: dict[str, Callable[[tuple[str, Any]], str]] = {
-        "counter": lambda of: of[0],
-        "#value": lambda of: _count(recording.counters.get(of[0])),
-        "counts": lambda of: _counted(of[1].counts, of[1].tap, of[1].wire, of[1].unit),
-        "meaning": lambda of: str(of[1].doc),
-    }
-    bank: dict[str, Callable[[tuple[str, Any]], str]] = {
-        "register": lambda of: of[0],
-        "#value": lambda of: _count(recording.bank.get(of[0])),
-        "unit": lambda of: of[1].unit or f"wire {of[1].wire}",
-        "meaning": lambda of: str(of[1].doc),
-    }
     states = {True: "holds", False: "broken", None: "not checkable"}
     laws = [(states[v.holds], v.text) for v in card.laws]
     parts = []
-    if said.counter:
-        parts.append(listing("Counters at the freeze", [*said.counter.items()], counters))
-    if said.bank:
-        parts.append(listing("Registers kept at the freeze", [*said.bank.items()], bank))
+    for caption, named, of, kept, values in (
+        ("Counters at the freeze", "counter", "counts", said.counter, recording.counters),
+        ("Registers kept at the freeze", "register", "unit", said.bank, recording.bank),
+    ):
+        rows = [
+            (name, count_text(values.get(name)), one.what, one.doc) for name, one in kept.items()
+        ]
+        columns = {h: itemgetter(n) for n, h in enumerate((named, "#value", of, "meaning"))}
+        parts += [listing(caption, rows, columns)] if rows else []
     if laws:
         broken = [n for n, v in enumerate(card.laws) if v.holds is False]
         parts.append(table("Laws, own and derived", ("state", "law"), laws, bad_rows=broken))
@@ -144,12 +137,7 @@ def card_state(card: CardView) -> Html:
 def cards_table(folder: CardFolder, cards: list[CardView]) -> Html:
     """Return who recorded, one column each, and the taps of each card."""
     devices = [folder.device(card.device) for card in cards]
-    columns = [
-        _identity(device, entry)
-        for device, entry in zip(devices, _entries(folder, devices), strict=True)
-    ]
-    body = [[label, *(column[label] for column in columns)] for label in columns[0]]
-    parts = [table("", ["what", *(f"device {d.name}" for d in devices)], body)]
+    parts = [beside_each_other(folder, devices, _identity)]
     for card in cards:
         rows = [_tap(card, name) for name in card.recording.card.said.tap]
         heads = (
@@ -184,21 +172,6 @@ def cards_table(folder: CardFolder, cards: list[CardView]) -> Html:
     return join(element("h2", "Devices", id="devices"), *parts)
 
 
-def integrity(folder: CardFolder) -> Html:
-    """Return what the capture does not hold, its history, and the hashes of its files."""
-    manifest = folder.manifest
-    return join(
-        element("h2", "Integrity of the capture", id="integrity"),
-        losses_text(folder.lost),
-        evidence_files(manifest),
-    )
-
-
-def _entries(folder: CardFolder, devices: list[CardCapture]) -> list[dict[str, Any]]:
-    by_name = {entry["name"]: entry for entry in folder.manifest["devices"]}
-    return [by_name[device.name] for device in devices]
-
-
 def _identity(device: CardCapture, entry: dict[str, Any]) -> dict[str, str]:
     identity, said = device.identity, device.card.said
     clocks = [
@@ -209,9 +182,9 @@ def _identity(device: CardCapture, entry: dict[str, Any]) -> dict[str, str]:
         "card": f"{said.card.name} {said.card.version}".strip(),
         "hash of the card": f"{identity.card_hash:016x}",
         "boot nonce": f"{identity.boot_nonce:#010x}",
-        "generation": _known(entry["generation"]),
+        "generation": value_text(entry["generation"]),
         "first causes": ", ".join(entry["causes"] or ["none"]),
-        "bus cycle of the first cause": _count(entry["cause_cycle"]),
+        "bus cycle of the first cause": count_text(entry["cause_cycle"]),
         "clocks": "; ".join(clocks),
         "build": f"{identity.build_hash:08x}",
     }
@@ -239,17 +212,3 @@ def _tap(card: CardView, name: str) -> tuple[str, ...]:
         f"{len(end.stream.slots):,}{wrapped}",
         ", ".join(paths),
     )
-
-
-def _counted(counts: str, tap: str, wire: str, unit: str) -> str:
-    if counts:
-        return f"{counts} at {tap}"
-    return f"{unit or 'pulses'} of wire {wire}"
-
-
-def _count(value: Any) -> str:
-    return f"{value:,}" if isinstance(value, int) else "not read"
-
-
-def _known(value: Any) -> str:
-    return "not known" if value is None else str(value)

@@ -12,8 +12,8 @@ from freezeframe.gui.plots.card_lanes import card_drawings, unplaced
 from freezeframe.gui.plots.proof import card_finding_drawings
 from freezeframe.gui.report.advice import next_steps
 from freezeframe.gui.report.analysis_sections import Ran, analyses_section, drawing_figure
-from freezeframe.gui.report.capture_sections import commands_section
-from freezeframe.gui.report.card_sections import card_state, cards_table, integrity, packets_around
+from freezeframe.gui.report.capture_sections import commands_section, integrity_section
+from freezeframe.gui.report.card_sections import card_state, cards_table, packets_around
 from freezeframe.gui.report.finding_section import (
     PROVED,
     clean_headline,
@@ -53,7 +53,7 @@ def render_card_report(
             for card in view.cards
         ),
         cards_table(view.folder, view.cards),
-        integrity(view.folder),
+        integrity_section(view.folder),
         commands_section(view.folder),
         footer(
             "Times of a card count from the zero of its bus clock's counter; ± is the uncertainty of its clocks."

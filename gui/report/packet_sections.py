@@ -22,7 +22,6 @@ from freezeframe.gui.report.page_parts import fact_list
 _FINDINGS = 50
 _CONNECTIONS = 100
 _LATER = 10
-_CHUNK_B = 1 << 20
 
 _Way = tuple[SeenConnection, int]
 """What one end of a connection sent."""
@@ -341,8 +340,5 @@ def _took(ps: int) -> str:
 
 
 def _digest(source: Path) -> str:
-    made = hashlib.sha256()
     with source.open("rb") as file:
-        while chunk := file.read(_CHUNK_B):
-            made.update(chunk)
-    return made.hexdigest()
+        return hashlib.file_digest(file, "sha256").hexdigest()

@@ -6,7 +6,6 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 import numpy as np
-import numpy.typing as npt
 import pandas as pd
 
 from freezeframe.analyzers.analysis import AnalysisResult, Series
@@ -131,37 +130,29 @@ def _table_track(
     key: str, name: str, analysis: str, title: str, table: pd.DataFrame
 ) -> SliceTrack | None:
     """Return a track of a table whose rows begin and end at known times; None for another."""
-    if not {"t_ps", "t_end_ps"} <= set(table.columns) or not len(table):
+    if not {"t_ps", "t_end_ps"} <= set(table.columns):
         return None
-    known = (table["t_ps"].notna() & table["t_end_ps"].notna()).to_numpy()
-    rows = np.flatnonzero(known).astype(np.int64)
-    begin = _whole(table["t_ps"], rows)
-    end = np.maximum(_whole(table["t_end_ps"], rows), begin)
-    order = np.argsort(begin, kind="stable")
-    rows, begin, end = rows[order], begin[order], end[order]
+    times = table[["t_ps", "t_end_ps"]].reset_index(drop=True)
+    rows = np.asarray(times.dropna().index, dtype=np.int64)
+    if not len(rows):
+        return None
+    begin, end = (np.asarray(times[name].fillna(0), dtype=np.int64) for name in times)
     words = [column for column in ("text", "kind", "label", "name") if column in table.columns]
     column = table[words[0]] if words else None
-
-    def label(item: int) -> str:
-        return f"row {rows[item]}" if column is None else str(column.iloc[rows[item]])
-
-    return SliceTrack(
+    return slices_of_rows(
+        SliceTrack,
+        begin,
+        end,
+        rows,
+        label=lambda row: f"row {row}" if column is None else str(column.iloc[row]),
         key=f"{key}/{analysis}/table/{title}",
         name=f"{analysis}: {title}",
         source=name,
-        t_ps=begin,
-        t_end_ps=end,
-        rows=rows,
-        label=label,
         note=f"The table {title} of the analysis {analysis}.",
         coverage=Coverage.between(
-            int(begin[0]),
-            int(end.max()) + 1,
+            int(begin[rows].min()),
+            int(np.maximum(begin, end)[rows].max()) + 1,
             "no row of the table before",
             "no row of the table after",
         ),
     )
-
-
-def _whole(column: pd.Series[int], rows: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
-    return np.asarray(column.iloc[rows].to_numpy(), dtype=np.int64)

@@ -100,23 +100,11 @@ def _counters(view: CardsView) -> pd.DataFrame:
     rows = []
     for card in view.cards:
         recording, said = card.recording, card.recording.card.said
-        for name, counter in said.counter.items():
-            what = (
-                f"{counter.counts} at {counter.tap}"
-                if counter.counts
-                else f"{counter.unit or 'pulses'} of wire {counter.wire}"
-            )
-            rows.append((card.device, name, recording.counters.get(name), what, counter.doc))
-        for name, kept in said.bank.items():
-            rows.append(
-                (
-                    card.device,
-                    name,
-                    recording.bank.get(name),
-                    kept.unit or f"wire {kept.wire}",
-                    kept.doc,
-                )
-            )
+        for kept, values in ((said.counter, recording.counters), (said.bank, recording.bank)):
+            rows += [
+                (card.device, name, values.get(name), one.what, one.doc)
+                for name, one in kept.items()
+            ]
         for name, bins in recording.histograms.items():
             rows += [
                 (card.device, f"{name}[{n}]", count, "histogram", "")
