@@ -44,7 +44,7 @@ def test_the_shortest_url_is_a_clean_pair() -> None:
         ("emu:?seed=1&seed=2", "option 'seed' is given twice"),
         ("emu:?seed=-1", "seed '-1'; a seed is a whole number from 0 on"),
         ("emu:?seed=", "seed ''"),
-        ("emu:?fault=lost", "fault 'lost' does not exist; there are none, word-omitted"),
+        ("emu:?fault=lost", "there is no fault 'lost'; there is none, word-omitted"),
         ("emu:?profile=fifth", "profile 'fifth' does not exist; there are .*, forth, "),
         ("emu://host", "an emulated pair is written emu:"),
     ],

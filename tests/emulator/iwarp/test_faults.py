@@ -126,7 +126,7 @@ def test_orders_are_written_as_name_message_and_offset() -> None:
     assert parse_order("mpa-crc") == Order("mpa-crc", 1, -1)
     assert parse_order("mpa-crc@3:14") == Order("mpa-crc", 3, 14)
     for text, reason in (
-        ("mpa-crx", "there is no 'mpa-crx'"),
+        ("mpa-crx", "there is no fault 'mpa-crx'; did you mean mpa-crc"),
         ("mpa-crc@x", "write NAME, NAME@MESSAGE"),
         ("mpa-crc@0", "counted from 1"),
         ("mpa-crc@1:-2", "octets from 0"),
