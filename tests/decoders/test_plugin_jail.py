@@ -110,7 +110,7 @@ def plugin(tmp_path: Path) -> Path:
         ),
         pytest.param("connect", "decoder one failed: PermissionError: [Errno 1]", marks=shut),
         pytest.param("program", "decoder one failed: PermissionError: [Errno 1]", marks=shut),
-        ("raise", r"decoder one failed: ValueError: a line\nand another (one.py line 36)"),
+        ("raise", r"decoder one failed: ValueError: a line\nand another (one.py line 31)"),
         ("quit", "SystemExit: 3"),
         ("answer", "the worker answers nonsense"),
     ],
