@@ -41,16 +41,14 @@ class Evidence(Rearming):
         discard: bool = False,
         ledger: Ledger | None = None,
         keep: Path | None = None,
-        stands: bool = True,
     ) -> None:
         """Look at what the targets hold, as `Rearming`.
 
         Args:
             keep: a folder, which is there; None: recordings are looked at, and not kept.
-            stands: a recording that a stage failed by and that is not kept stands in the cards; else it goes.
         """
         super().__init__(of_targets, by=by, discard=discard, ledger=ledger)
-        self._keep, self._stands = keep, stands
+        self._keep = keep
         self._place: Path | None = None  # of the stage under way
         self._in_cards = False  # what lies there is what the cards hold
         self.capture: Path | None = None
@@ -94,14 +92,16 @@ class Evidence(Rearming):
 
     @contextmanager
     def undone(self, devices: Sequence[Device], undo: Callable[[], None]) -> Iterator[None]:
-        """Undo behind a block what it does to the cards; but not where it fails and its recording stands in them.
+        """Undo after a block what it does to the cards; but not where it fails and its recording stands in them.
 
         What a recording was made under (its loop-back, the tap of its memory) is read from the registers with it.
         """
         try:
             yield
-        except (Failure, FreezeframeError):
+        except (Failure, FreezeframeError) as error:
             self._failed(devices)
+            if isinstance(error, Failure):
+                error.standing = self.standing
             raise
         finally:
             if not self.standing:
@@ -111,7 +111,7 @@ class Evidence(Rearming):
         """Find where the recording is that a stage failed by: in a folder, in the cards, or there is none."""
         if self._in_cards:
             self.capture = self._place
-        elif self._stands and self.capture is None:
+        elif self.capture is None:
             states = [read_state(device) for device in devices]
             self.standing = [
                 f"{state.device} generation {state.generation} ({', '.join(state.causes) or 'no cause yet'})"

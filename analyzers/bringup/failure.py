@@ -2,9 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 
 class Failure(Exception):
-    """A stage does not hold: what was seen, where, against what was expected."""
+    """A stage does not hold: what was seen, where, against what was expected.
+
+    ``standing``: what of it stands in the cards, where nothing else keeps it (`Evidence`).
+    """
+
+    standing: Sequence[str] = ()
 
 
 class NotPossible(Exception):

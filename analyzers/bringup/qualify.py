@@ -32,18 +32,19 @@ def qualify(
 ) -> Qualification:
     """Measure what holds on the cards of a target, or of two whose cards are linked.
 
-    They are left as they were found, and armed.
+    They are left as they were found, and armed; but the recording of a failure stands in them.
 
     Args:
         seconds: how long the clocks are watched.
         tell: called with what is being done.
     Raises:
-        Failure: a card is not in order, or does not record; the message says what was seen.
+        Failure: a card is not in order, or does not record; the message says what was seen,
+            and `Failure.standing` what stands in the cards.
         RecorderStateError: a frozen recording would be lost that this host has not kept; nothing was written. Or
             another program armed a card meanwhile; what it recorded stands.
         TargetError: a target does not answer.
     """
-    arms = Evidence(of_targets, by="qualify", discard=discard, stands=False)
+    arms = Evidence(of_targets, by="qualify", discard=discard)
     arms.arm()  # what stands in the cards is given up before anything else is set
     devices = [device for mine in of_targets for device in mine]
     with as_found(devices), under_traffic(devices, arms, loop=len(devices) == 1):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
+from contextlib import nullcontext
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -134,6 +135,23 @@ def test_a_card_that_is_not_in_order_is_told_and_nothing_is_written(
         "NOT QUALIFIED, nothing was written: a card is not in order: payload-bit-flip (B.rx_enq)\n",
     )
     assert not path.exists()
+
+
+def test_what_a_qualification_failed_by_is_said_to_stand_in_the_cards(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def refused(*_: Any, **__: Any) -> Qualification:
+        failure = Failure("a card is not in order: payload-bit-flip (B.rx_enq)")
+        failure.standing = ["B generation 5 (bad-payload)"]
+        raise failure
+
+    monkeypatch.setattr(work, "qualify", refused)
+    monkeypatch.setattr(work, "open_session", lambda *_: nullcontext([]))
+    done = run_inside("qualify", "udp://127.0.0.1:1234")
+    assert done.out.splitlines()[1] == (
+        "its recording stands in B generation 5 (bad-payload); nothing was armed over it: "
+        "freezeframe pull udp://127.0.0.1:1234 -o NAME.ff keeps it"
+    )
 
 
 def qualified_lines(*arguments: str) -> list[str]:

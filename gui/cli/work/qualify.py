@@ -20,6 +20,7 @@ from freezeframe.capture.qualification import (
     write_qualification,
 )
 from freezeframe.gui.cli.output import emit_json
+from freezeframe.gui.cli.work.selftest import where_it_stands
 from freezeframe.gui.cli.work.session import open_session
 from freezeframe.gui.text import printable
 
@@ -60,9 +61,12 @@ def show_qualification(
     except Failure as error:
         _clear()
         if json:
-            emit_json({"targets": list(targets), "failed": str(error)})
+            standing = list(error.standing)
+            emit_json({"targets": list(targets), "failed": str(error), "standing": standing})
         else:
             print(f"NOT QUALIFIED, nothing was written: {printable(str(error))}")
+            if error.standing and not all(target.startswith("emu:") for target in targets):
+                print(printable(where_it_stands(error.standing, targets)))
         return False
     _clear()
     place = place_of_qualification(found.source, found.devices)

@@ -161,9 +161,14 @@ def _where_it_stands(standing: Sequence[str], url: str) -> str:
     """Say where the recording is that a stage failed by, and what keeps it."""
     if url.startswith("emu:"):
         return "its recording is gone with this emulated card, which ends here: say -o DIR"
+    return where_it_stands(standing, [url])
+
+
+def where_it_stands(standing: Sequence[str], urls: Sequence[str]) -> str:
+    """Return in which cards a recording stands that nothing keeps yet, and what keeps it."""
     looped = any(" in loop-back" in each for each in standing)
     left = "; loop-back stays on until 'freezeframe loopback off' of each device" if looped else ""
     return (
         f"its recording stands in {' and '.join(standing)}; nothing was armed over it: freezeframe pull "
-        f"{shlex.quote(url)} -o NAME.ff keeps it{left}"
+        f"{shlex.join(urls)} -o NAME.ff keeps it{left}"
     )

@@ -13,7 +13,7 @@ from freezeframe.analyzers.registry import AnalysisRegistry, load_analyses
 from freezeframe.analyzers.view import CaptureView
 from freezeframe.capture.errors import FreezeframeError
 from freezeframe.decoders.trace.decode import Trace
-from freezeframe.gui.desktop.progress import Progress
+from freezeframe.gui.desktop.progress import Cancelled, Progress
 from freezeframe.gui.desktop.sources.opened import Part, Table
 from freezeframe.gui.tracks.analysis import analysis_tracks, intervals_key, waits_told
 
@@ -39,8 +39,12 @@ def analysis_parts(
         progress.report(number, len(known.analyses), f"analysis {analysis.id}")
         try:
             result = run_analysis(analysis, view)
-        except FreezeframeError as error:
-            yield Part(remarks=[f"analysis {analysis.id}: {error}"])
+        except Cancelled:
+            raise
+        # Someone else's analysis can fail in any way; the window has the others.
+        except Exception as error:
+            kind = "" if isinstance(error, FreezeframeError) else f"{type(error).__name__}: "
+            yield Part(remarks=[f"analysis {analysis.id}: {kind}{error}"])
             continue
         yield Part(
             tables=list(result_tables(result, trace)),

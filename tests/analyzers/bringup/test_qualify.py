@@ -16,6 +16,7 @@ from freezeframe.capture.errors import InputError, RecorderStateError
 from freezeframe.capture.folder import CaptureFolder
 from freezeframe.capture.qualification import ClockRate, Qualification
 from freezeframe.capture.recorder.pull import pull
+from freezeframe.capture.recorder.state import read_state
 from freezeframe.capture.registers.access import open_devices
 from freezeframe.capture.registers.layouts import Memory
 from freezeframe.emulator.bank import Bank
@@ -210,8 +211,14 @@ def test_the_host_s_clock_is_told_beside_the_answer(sound: Case, tmp_path: Path)
 
 
 def test_a_card_with_a_fault_is_not_qualified(profile: str) -> None:
-    with pytest.raises(Failure, match=r"the cards froze by themselves|a card is not in order"):
-        measured(pair(profile, 1, "payload-bit-flip"))
+    target = pair(profile, 1, "payload-bit-flip")
+    with pytest.raises(
+        Failure, match=r"the cards froze by themselves|a card is not in order"
+    ) as failed:
+        measured(target)
+    # What it failed by stands in the cards, and nothing was armed over it.
+    assert failed.value.standing
+    assert {read_state(device).state for device in open_devices(target)} <= {"triggered", "frozen"}
 
 
 def test_a_frozen_recording_is_refused_and_nothing_is_written(profile: str) -> None:
