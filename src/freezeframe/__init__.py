@@ -5,6 +5,7 @@ loaded when it is first used, so that importing this costs nothing and a program
 loads neither tables nor kernels (0.6 s of CPU for all of them).
 """
 
+import os
 import sys
 from importlib import import_module
 from pathlib import Path
@@ -47,6 +48,16 @@ __version__ = "0.2.0"
 _root = Path(__file__).resolve().parents[2]
 if (_root / "pyproject.toml").is_file():  # a checkout: the rooms are its top-level folders
     __path__.insert(0, str(_root))
+
+_cache = Path(os.environ.get("XDG_CACHE_HOME") or Path(os.environ.get("HOME") or "/", ".cache"))
+_cache = Path(os.environ.get("NUMBA_CACHE_DIR") or _cache / "numba")
+_there = next((one for one in (_cache, *_cache.parents) if os.access(one, os.F_OK)), "/")
+if not os.access(_there, os.W_OK | os.X_OK):  # numba alone would end in a traceback then
+    _own = "freezeframe.capture.kernel_cache.PrivateCacheLocator"
+    _numba = ("UserProvided", "InTree", "UserWide", "IPython", "Zip")
+    os.environ.setdefault(
+        "NUMBA_CACHE_LOCATOR_CLASSES", ",".join([*(f"{one}CacheLocator" for one in _numba), _own])
+    )
 
 _MODULE_OF = {
     "CaptureFolder": "capture.folder.reader",
