@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from freezeframe.gui.plots.axis import MARGIN, WIDTH
-from freezeframe.gui.plots.svg import Svg, text_width
+from freezeframe.gui.plots.svg import Svg, text_width, wrapped
 
 _PARTS = 5  # in one row
 _LINE = 14.0
@@ -82,11 +82,22 @@ def _rows(way: Way) -> list[tuple[int, int]]:
     return [(at, min(at + _PARTS, len(way.parts))) for at in range(0, len(way.parts), _PARTS)]
 
 
+def _wide(row: tuple[int, int]) -> float:
+    """Return the room of a part in a row, pixels."""
+    return (WIDTH - 2 * MARGIN) / (row[1] - row[0])
+
+
+def _lines(of: Tap | Part, wide: float) -> list[str]:
+    """Return what is said of a tap or part, broken to its room."""
+    return [line for text in of.lines for line in wrapped(text, wide - 8, _SMALL)]
+
+
 def _row_height(way: Way, row: tuple[int, int]) -> tuple[float, float]:
     """Return the height above the middle of a row of parts, and below it."""
     first, end = row
-    above = max((len(tap.lines) for tap in way.taps[first:end]), default=0)
-    below = max((len(part.lines) for part in way.parts[first:end]), default=0)
+    wide = _wide(row)
+    above = max((len(_lines(tap, wide)) for tap in way.taps[first:end]), default=0)
+    below = max((len(_lines(part, wide)) for part in way.parts[first:end]), default=0)
     return _LINE * (above + 1) + _BOX / 2 + 8, _BOX / 2 + _LINE * below + 12
 
 
@@ -108,7 +119,7 @@ def _draw_way(svg: Svg, way: Way, y: float) -> None:
 
 def _draw_row(svg: Svg, way: Way, row: tuple[int, int], y: float) -> None:
     first, end = row
-    wide = (WIDTH - 2 * MARGIN) / (end - first)
+    wide = _wide(row)
     for at in range(first, end):
         left = MARGIN + wide * (at - first)
         _draw_part(svg, way.parts[at], left, wide, y)
@@ -140,12 +151,11 @@ def _draw_part(svg: Svg, part: Part, left: float, wide: float, y: float) -> None
         css = f"why{broken}" if part.unseen else f"key{broken}"
         name = _fit(part.name, inner - 8, _FONT)
         svg.text(middle, y + 4 - raised, name, css, anchor="middle", tip=tip)
-    for number, line in enumerate(part.lines, 1):
+    for number, line in enumerate(_lines(part, wide), 1):
         at = y + _BOX / 2 + _LINE * number
-        text = _fit(line, wide - 8, _SMALL)
         # The counts at both ends of a link are of two freezes: they are no proof, whatever they say.
         css = "small" if part.line else f"small{broken}"
-        svg.text(middle, at, text, css, anchor="middle", tip=line)
+        svg.text(middle, at, line, css, anchor="middle", tip=tip)
 
 
 def _draw_tap(svg: Svg, tap: Tap, x: float, wide: float, y: float) -> None:
@@ -155,14 +165,14 @@ def _draw_tap(svg: Svg, tap: Tap, x: float, wide: float, y: float) -> None:
         (x, y - _RADIUS), (x + _RADIUS, y), (x, y + _RADIUS), (x - _RADIUS, y),
     ]  # fmt: skip
     svg.polygon(corners, f"tap{broken}", tip=tip)
-    top = y - _BOX / 2 - 6 - _LINE * len(tap.lines)
-    for number, line in enumerate((tap.name, *tap.lines)):
+    lines = _lines(tap, wide)
+    top = y - _BOX / 2 - 6 - _LINE * len(lines)
+    for number, text in enumerate((_fit(tap.name, wide - 8, _FONT), *lines)):
         css = "small" if number else "label strong"
         size = _SMALL if number else _FONT
-        text = _fit(line, wide - 8, size)
         half = text_width(text, size) / 2
         at = min(max(x, half + 2), WIDTH - half - 2)
-        svg.text(at, top + _LINE * number, text, f"{css}{broken}", anchor="middle", tip=line)
+        svg.text(at, top + _LINE * number, text, f"{css}{broken}", anchor="middle", tip=tip)
 
 
 def _draw_back(svg: Svg, back: Part, y: float) -> None:

@@ -14,9 +14,18 @@ from freezeframe.analyzers.analysis import Series
 from freezeframe.capture.time_text import format_ps
 from freezeframe.decoders.trace.coverage import Coverage, Hole
 from freezeframe.gui.plots.axis import GUTTER, MARGIN, WIDTH, TimeAxis, value_ticks
-from freezeframe.gui.plots.frame import draw_key, draw_times, draw_values, key_places
+from freezeframe.gui.plots.frame import (
+    NAME_LINE,
+    NAME_ROOM,
+    SMALL_PX,
+    draw_key,
+    draw_name,
+    draw_times,
+    draw_values,
+    key_places,
+)
 from freezeframe.gui.plots.marks import Mark, Marks
-from freezeframe.gui.plots.svg import Svg, cut_to
+from freezeframe.gui.plots.svg import Svg, text_width
 
 MOST_LINES = 8
 """Lines in one chart: so many strokes can be told apart without colour."""
@@ -24,7 +33,6 @@ MOST_LINES = 8
 _HEIGHT = 130.0
 _ROW, _STRIP = 14.0, 10.0  # below the axis, where one series of several was not recorded
 _FOOT = 26.0  # of the axis with its labels
-_SMALL = 10.0
 _FAR = 3.0  # a limit more than this many times above all values would press them to the floor
 _DOTS = 120  # of more points than this in view no single ones are marked
 _MOST_DOTS = 4000  # of a series that a page can zoom
@@ -74,7 +82,9 @@ def chart_sheet(
     layout = _Layout(series, t0_ps, t1_ps, marks, near=near, limits=limits, height=height)
     axis, top, bottom = layout.axis, layout.top, layout.bottom
     partly = layout.partly(coverage)
-    svg = Svg(name, WIDTH, bottom + _FOOT + _ROW * len(partly), title=title, desc=desc)
+    wide = any(text_width(series[number].label, SMALL_PX) > NAME_ROOM for number in partly)
+    row = _ROW + NAME_LINE * wide
+    svg = Svg(name, WIDTH, bottom + _FOOT + row * len(partly), title=title, desc=desc)
     across = axis.x0, axis.x1
     draw_values(svg, layout.values, layout.y, across, series[0].unit or "count")
     said: list[tuple[float, str]] = []  # over all else, so that no hatch lies on the letters
@@ -92,18 +102,16 @@ def chart_sheet(
         else:
             said.append((top + 12, f"{text} lies above"))
     for at, number in enumerate(partly):
-        label = series[number].label
-        shown, y = cut_to(label, GUTTER - 10, _SMALL), bottom + _FOOT + _ROW * at
-        tip = "" if shown == label else label
-        svg.text(axis.x0 - 8, y + 9, shown, "label row", anchor="end", tip=tip)
-        svg.line(axis.x0, y + _STRIP / 2, axis.x1, y + _STRIP / 2, f"s{number}")
+        middle = bottom + _FOOT + row * at + _STRIP / 2
+        draw_name(svg, middle, series[number].label, small=True)
+        svg.line(axis.x0, middle, axis.x1, middle, f"s{number}")
     svg.begin_axis(axis, (t0_ps, t1_ps) if moves else None)
     draw_times(svg, axis, bottom, "axis", bottom)
     for hole in layout.shared(coverage):
         _hatch(svg, axis, hole, top, layout.height)
     for at, number in enumerate(partly):
         for hole in coverage[number].within(t0_ps, t1_ps):
-            _hatch(svg, axis, hole, bottom + _FOOT + _ROW * at, _STRIP, covers=True)
+            _hatch(svg, axis, hole, bottom + _FOOT + row * at, _STRIP, covers=True)
     layout.marks.bands(svg, top, bottom)
     for gap in gaps:
         for corners in filled(gap, axis, layout.y):

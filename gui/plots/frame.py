@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from freezeframe.gui.plots.axis import WIDTH, TimeAxis
-from freezeframe.gui.plots.svg import Svg, text_width
+from freezeframe.gui.plots.axis import GUTTER, WIDTH, TimeAxis
+from freezeframe.gui.plots.svg import Svg, cut_to, text_width, wrapped
 
-LABEL_PX = 12.0
+LABEL_PX, SMALL_PX = 12.0, 10.0
+NAME_ROOM, NAME_LINE = GUTTER - 10, 11.0
+"""Of the name of a row, pixels: how wide it may be, and from one small line of it to the next."""
+
 _KEY_ROW = 18.0
 _KEY_TOP = 14.0
 _KEY_LINE = 28.0  # a piece of the line and a blank before its name
@@ -26,6 +29,19 @@ def draw_values(
         svg.line(left, y(value), right, y(value), "grid")
         svg.text(left - 8, y(value) + 4, f"{value:,.6g}", "label", anchor="end")
     svg.text(left - 8, 14, unit, "label", anchor="end")
+
+
+def draw_name(svg: Svg, middle: float, name: str, tip: str = "", *, small: bool = False) -> None:
+    """Write the name of a row left of the axis; without room in one line, small in two, and cut only beyond them."""
+    lines, css, size = [name], "label", LABEL_PX
+    if small or text_width(name, size) > NAME_ROOM:
+        css, size = "label row", SMALL_PX
+        head, *rest = wrapped(name, NAME_ROOM, size)
+        lines = [head, *([cut_to(" ".join(rest), NAME_ROOM, size)] if rest else [])]
+    tip = tip if " ".join(lines) == name else ": ".join(filter(None, (name, tip)))
+    first = middle + size / 3 - NAME_LINE / 2 * (len(lines) - 1)
+    for number, line in enumerate(lines):
+        svg.text(GUTTER - 8, first + NAME_LINE * number, line, css, anchor="end", tip=tip)
 
 
 def draw_times(svg: Svg, axis: TimeAxis, bottom: float, css: str, top: float) -> None:

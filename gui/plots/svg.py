@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from html import escape as _escape
+from textwrap import wrap
 from typing import Any, Literal, NamedTuple
 
 from freezeframe.gui.plots.axis import TimeAxis
@@ -234,6 +235,11 @@ def cut_to(text: str, width: float, font_px: float = 12.0) -> str:
     """Return a text with what a width has no room for left out at its end."""
     most = int(width / text_width("x", font_px))
     return text if len(text) <= most else f"{text[: max(most - 1, 1)]}…"
+
+
+def wrapped(text: str, width: float, font_px: float = 12.0) -> list[str]:
+    """Return a text in lines of at most a width, broken at blanks; a word that is wider, between letters."""
+    return wrap(text, max(int(width / text_width("x", font_px)), 1)) or [""]
 
 
 def _points(points: Sequence[tuple[float, float]], digits: int = 2) -> str:

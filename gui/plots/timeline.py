@@ -6,10 +6,10 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
 from freezeframe.decoders.trace.coverage import Coverage
-from freezeframe.gui.plots.axis import GUTTER, MARGIN, WIDTH, TimeAxis
-from freezeframe.gui.plots.frame import draw_times
+from freezeframe.gui.plots.axis import MARGIN, WIDTH, TimeAxis
+from freezeframe.gui.plots.frame import draw_name, draw_times
 from freezeframe.gui.plots.marks import Mark, Marks
-from freezeframe.gui.plots.svg import Svg, cut_to, text_width
+from freezeframe.gui.plots.svg import Svg, text_width
 from freezeframe.gui.tracks.said import Meaning
 
 _NARROW = 4.0  # bars under this have no outline, which would take much of their width
@@ -104,11 +104,7 @@ def timeline_sheet(
         svg.text(2, y + _HEADING - 7, group, "group")
         svg.line(0, y + _HEADING - 1, WIDTH - MARGIN, y + _HEADING - 1, "rule")
     for lane, y in zip(lanes, tops, strict=True):
-        cut = cut_to(lane.name, GUTTER - 10)
-        tip = (
-            lane.tip if cut == lane.name else f"{lane.name}: {lane.tip}" if lane.tip else lane.name
-        )
-        svg.text(GUTTER - 8, y + 16, cut, "label", anchor="end", tip=tip)
+        draw_name(svg, y + _LANE / 2, lane.name, lane.tip)
         svg.line(axis.x0, y + _LANE - 1, axis.x1, y + _LANE - 1, "lane")
     svg.begin_axis(axis, reach)
     draw_times(svg, axis, bottom, "grid", top)

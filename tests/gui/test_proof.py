@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import xml.etree.ElementTree as ET
+from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
@@ -25,7 +26,7 @@ from freezeframe.gui.plots.figures import Drawing
 from freezeframe.gui.plots.picture import picture_svg
 from freezeframe.gui.plots.proof import PROVES, finding_drawings
 from freezeframe.gui.plots.sizes import counted
-from freezeframe.gui.plots.svg import Shape
+from freezeframe.gui.plots.svg import Shape, text_width
 from freezeframe.gui.plots.timeline import Lane, Link, timeline_sheet
 from freezeframe.gui.tracks.analysis import result_tracks
 from freezeframe.gui.tracks.recording import wait_tracks
@@ -112,6 +113,49 @@ def test_a_way_of_many_taps_goes_on_in_the_next_row_and_all_its_names_stay_insid
     assert min(xs) >= 0
     assert max(xs) <= 1120
     assert len({s.points[0][1] for s in sheet.shapes if s.css == "edge"}) == 3
+
+
+@pytest.mark.parametrize("count", [1, 974, 4_294_967_295])
+def test_what_is_said_below_a_part_is_broken_into_lines_and_none_is_cut(count: int) -> None:
+    said = f"{count:,} words apart, each at its own freeze"
+    parts = (*(Part(f"part {n}") for n in range(4)), Part("link", (said,), line=True))
+    taps = tuple(Tap(f"tap {n}") for n in range(4))
+    plain, sheet = (
+        path_sheet("n", [Way("A", taps, held)], title="t", desc="d")
+        for held in ((*parts[:4], Part("link", ("x",), line=True)), parts)
+    )
+    lines = [s for s in sheet.shapes if s.css == "small"]
+    assert " ".join(s.text for s in lines) == said
+    assert all(text_width(s.text, 11) <= (1120 - 28) / 5 for s in lines)
+    assert [b.points[0][1] - a.points[0][1] for a, b in pairwise(lines)] == [14.0]
+    assert sheet.height == plain.height + 14
+
+
+def test_a_name_without_room_takes_two_small_lines_before_it_is_cut() -> None:
+    names = [
+        "A->B one",
+        "A->B slowest messages (12)",
+        "B in, flow not known, in the trace",
+        "word " * 20,
+    ]
+    lanes = [Lane("", name, tip="what it holds") for name in names]
+    sheet = timeline_sheet("n", lanes, [], 0, 100, title="t", desc="d")
+    shown = [
+        s
+        for s in sheet.shapes
+        if s.kind == "text" and s.css.startswith("label") and s.points[0][0] < GUTTER
+    ]
+    assert [(s.css, s.text) for s in shown[:4]] == [
+        ("label", "A->B one"),
+        ("label row", "A->B slowest messages (12)"),
+        ("label row", "B in, flow not known, in the"),
+        ("label row", "trace"),
+    ]
+    assert [s.text[-1] for s in shown[4:6]] == ["d", "…"]
+    assert [s.tip for s in shown[:4]] == ["what it holds"] * 4
+    assert shown[5].tip == f"{names[3]}: what it holds"
+    # All within its own lane of 24 px, from 4 on.
+    assert [int(s.points[0][1] - 4) // 24 for s in shown[:6]] == [0, 1, 2, 2, 3, 3]
 
 
 def test_a_way_needs_a_part_before_each_tap_and_one_behind_the_last() -> None:

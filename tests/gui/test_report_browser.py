@@ -32,6 +32,7 @@ const unseen = (mark) => {
   const at = mark.getBoundingClientRect(), box = mark.closest(".scroll").getBoundingClientRect();
   return at.right < box.left + box.width / 4 || at.left > box.right;
 };
+say("page", document.documentElement.scrollWidth); say("window", innerWidth);
 say("chosen", chosen.length); say("unseen", chosen.filter(unseen).length);
 const figures = [...document.querySelectorAll("figure")].filter((f) => f.querySelector(".tools"));
 const near = figures[0], whole = figures[1];
@@ -202,6 +203,12 @@ def test_a_narrow_page_begins_with_the_finding_in_sight_in_every_drawing(made: P
     said = parsed(dump_dom(made / "probed.html", made / "home", "--window-size=500,900")).said
     assert int(said["chosen"]) >= 4  # the way through the cards, the ladder, both time lines
     assert said["unseen"] == "0"
+
+
+def test_a_narrow_page_scrolls_its_wide_boxes_and_never_the_page(made: Path) -> None:
+    said = parsed(dump_dom(made / "probed.html", made / "home", "--window-size=500,900")).said
+    assert said["window"] == "500"
+    assert int(said["page"]) <= 500
 
 
 def test_the_field_that_filters_a_table_stands_above_it(made: Path) -> None:
