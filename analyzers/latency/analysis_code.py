@@ -38,9 +38,10 @@ _WHOLE = "whole"
 
 @dataclass(frozen=True, eq=False, slots=True)
 class _Direction:
-    """What was measured of one direction."""
+    """What was measured of one direction; ``partial``: why it is not the whole way, "" where it is."""
 
     name: str
+    partial: str
     table: PhaseTable
     messages: Messages
     complete: Bool
@@ -73,12 +74,15 @@ def latency(view: CaptureView) -> AnalysisResult:
         if related is None:
             continue
         messages = Messages.of(tuple(s for s in kept if s.event in related.events))
-        measured.append(_measure(name, related, messages, trace.timebase))
+        partial = _partial(declared, related, [s.event for s in sources])
+        measured.append(_measure(name, partial, related, messages, trace.timebase))
     figures: list[Figure] = []
     for direction in measured:
         figures += _figures(direction)
         for bursts in bursts_of(direction.messages, direction.complete):
-            figures += burst_figures(direction.name, direction.table, bursts, trace.timebase)
+            figures += burst_figures(
+                direction.name, direction.table, bursts, trace.timebase, whole=not direction.partial
+            )
         if not direction.result.complete:
             notes.append(
                 f"{direction.name}: no message was recorded at all of "
@@ -92,7 +96,7 @@ def latency(view: CaptureView) -> AnalysisResult:
     return AnalysisResult(
         "latency",
         figures=tuple(figures),
-        series=tuple(_series(d) for d in measured if d.result.complete),
+        series=tuple(_series(d) for d in measured if d.result.complete and not d.partial),
         intervals=tuple(_intervals(d) for d in measured if d.result.complete),
         tables=_tables(measured),
         notes=tuple(dict.fromkeys(notes)),
@@ -132,7 +136,24 @@ def _related(
     return PhaseTable(table.name, table.title, events, phases, table.meaning), why
 
 
-def _measure(name: str, table: PhaseTable, messages: Messages, timebase: TimeBase) -> _Direction:
+def _partial(declared: PhaseTable, table: PhaseTable, recorded: list[str]) -> str:
+    """Return why the phases of a table are not the way of a message from end to end; "" where they are."""
+    ends = [
+        event for event in (declared.events[0], declared.events[-1]) if event not in table.events
+    ]
+    if not ends:
+        return ""
+    missing = [event for event in ends if event not in recorded]
+    if missing:
+        why = f"{' and '.join(missing)} {'were' if len(missing) > 1 else 'was'} not recorded"
+    else:
+        why = "the clocks of the two ends have no known relation"
+    return f"not measurable: {why}"
+
+
+def _measure(
+    name: str, partial: str, table: PhaseTable, messages: Messages, timebase: TimeBase
+) -> _Direction:
     complete: Bool = np.asarray(messages.seen.all(axis=1))
     analyzer = PhaseAnalyzer(table, keys=max(1, len(messages.number)), slowest=_SLOWEST)
     # Message by message, each in the order of its way: no order between the two cards is needed.
@@ -147,7 +168,7 @@ def _measure(name: str, table: PhaseTable, messages: Messages, timebase: TimeBas
         begin, end = (messages.moments(event, complete) for event in (phase.begin, phase.end))
         duration_ps[phase.name] = end.t_ps - begin.t_ps
         error_ps[phase.name] = span_uncertainty_ps(timebase, begin, end)
-    return _Direction(name, table, messages, complete, result, duration_ps, error_ps)
+    return _Direction(name, partial, table, messages, complete, result, duration_ps, error_ps)
 
 
 def _figures(direction: _Direction) -> list[Figure]:
@@ -168,14 +189,14 @@ def _figures(direction: _Direction) -> list[Figure]:
     ]  # fmt: skip
     if result.whole is None:
         return figures
-    known = bool((direction.error_ps[_WHOLE] >= 0).all())
+    known = not direction.partial and bool((direction.error_ps[_WHOLE] >= 0).all())
     if known:
         figures += _spread(direction, result.whole, "one-way latency", way)
     else:
         figures.append(
             Figure(
                 f"{name}.latency.{_WHOLE}.mean", f"{name} one-way latency, mean", None, "ns",
-                note="the clocks of the two ends have no known relation",
+                note=direction.partial or "the clocks of the two ends have no known relation",
             )
         )  # fmt: skip
     for phase, stats in zip(table.phases, result.phases, strict=True):
@@ -297,7 +318,10 @@ def _tables(measured: list[_Direction]) -> dict[str, pd.DataFrame]:
     phases = [
         _phase_row(d, stats)
         for d in measured
-        for stats in (*d.result.phases, *([d.result.whole] if d.result.whole else []))
+        for stats in (
+            *d.result.phases,
+            *([d.result.whole] if d.result.whole and not d.partial else []),
+        )
     ]
     return {
         "messages": messages,
@@ -313,17 +337,21 @@ def _place(direction: _Direction, key: int) -> int:
 
 
 def _message_table(direction: _Direction) -> pd.DataFrame:
-    """Return the complete messages: phases in ps, their error, and the rows of the records."""
+    """Return the complete messages: phases in ps, their error, and the rows of the records.
+
+    ``whole_ps`` and its error are empty where the way was not recorded from end to end.
+    """
     m, chosen = direction.messages, direction.complete
     times, rows = m.t_ps[chosen], m.row[chosen]
+    partial = np.full(len(times), bool(direction.partial))
     columns: dict[str, Any] = {
         "t_ps": times[:, 0],
         "direction": np.full(int(chosen.sum()), direction.name, dtype=object),
         "seq": m.number[chosen] & 0xFFFF,
         "flow": m.flow[chosen],
         "length_words": m.length[chosen],
-        "whole_ps": times[:, -1] - times[:, 0],
-        "whole_unc_ps": direction.error_ps[_WHOLE],
+        "whole_ps": pd.arrays.IntegerArray(times[:, -1] - times[:, 0], partial),
+        "whole_unc_ps": pd.arrays.IntegerArray(direction.error_ps[_WHOLE], partial),
     }
     for phase in direction.table.phases:
         begin, end = (m.events.index(event) for event in (phase.begin, phase.end))
@@ -354,8 +382,9 @@ def _phase_row(direction: _Direction, stats: PhaseStats) -> dict[str, Any]:
 
 def _by_length(messages: pd.DataFrame) -> pd.DataFrame:
     rows = []
-    for (name, length), group in messages.groupby(["direction", "length_words"], sort=True):
-        whole = group["whole_ps"].to_numpy()
+    known = messages[messages["whole_ps"].notna()]
+    for (name, length), group in known.groupby(["direction", "length_words"], sort=True):
+        whole = group["whole_ps"].to_numpy(np.int64)
         rows.append(
             {
                 "direction": name, "length_words": length, "messages": len(whole),

@@ -76,14 +76,17 @@ def bursts_of(messages: Messages, complete: Bool) -> list[Bursts]:
 
 
 def burst_figures(
-    direction: str, table: PhaseTable, bursts: Bursts, timebase: TimeBase
+    direction: str, table: PhaseTable, bursts: Bursts, timebase: TimeBase, *, whole: bool
 ) -> list[Figure]:
-    """Return mean and share of each phase of the bursts of one size."""
-    whole = Phase("whole", table.events[0], table.events[-1])
+    """Return mean and share of each phase of the bursts of one size.
+
+    ``whole``: the table is the way from end to end, so that it has a sum and shares of it.
+    """
+    all_of_it = Phase("whole", table.events[0], table.events[-1])
     name, label = f"{direction}.burst.{bursts.size}", f"{direction} bursts of {bursts.size}"
     figures = [Figure(f"{name}.count", f"{label} messages", len(bursts.row[table.events[0]]))]
-    total_ps, total_unc_ps = _mean(bursts, whole, timebase)
-    for phase in (whole, *table.phases):
+    total_ps, total_unc_ps = _mean(bursts, all_of_it, timebase)
+    for phase in (*([all_of_it] if whole else []), *table.phases):
         mean_ps, unc_ps = _mean(bursts, phase, timebase)
         if unc_ps is None:
             continue
@@ -93,7 +96,7 @@ def burst_figures(
                 "ns", unc_ps / _PS_PER_NS, f"{phase.begin} to {phase.end} of the last message",
             )
         )  # fmt: skip
-        if phase is not whole and total_unc_ps is not None and total_ps > 0:
+        if whole and phase is not all_of_it and total_unc_ps is not None and total_ps > 0:
             share = mean_ps / total_ps
             around = (unc_ps + share * total_unc_ps) / total_ps
             figures.append(

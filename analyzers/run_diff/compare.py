@@ -49,6 +49,11 @@ class TapInRuns(Protocol):
     def packets(self) -> tuple[int, int]: ...
 
     @property
+    def outside(self) -> tuple[int, int]:
+        """How many packets of run A and of run B cannot be compared, as the other recording does not reach there."""
+        ...
+
+    @property
     def altered(self) -> Sized: ...
 
     @property

@@ -30,6 +30,7 @@ from freezeframe.analyzers.throughput.sampled import CLOCK_PPM, Sampled, sampled
 from freezeframe.analyzers.throughput.samples import SamplerAnalyzer, Way
 from freezeframe.analyzers.throughput.shape import levels, ramps, silences
 from freezeframe.analyzers.view import CaptureView
+from freezeframe.capture.count_text import plural
 from freezeframe.capture.registers.identity import Identity
 from freezeframe.capture.timebase import PS_PER_S
 from freezeframe.decoders.trace.coverage import SAMPLER
@@ -72,7 +73,6 @@ class _Parts:
     """Collects what the result is made of."""
 
     def __init__(self, view: CaptureView) -> None:
-        self.view = view
         self.view = view
         self.figures: list[Figure] = []
         self.series: list[Series] = []
@@ -205,18 +205,27 @@ class _Parts:
             )
         span_s = rates.span_ps / PS_PER_S
         limit = _limit(identity.clk_link)
+        crowded = (
+            rates.in_bin.sum(axis=0) * period_ps
+            > np.diff(rates.edges_ps) * (1 + 2 * CLOCK_PPM / 1e6) + 1
+        )
+        if period_ps and crowded.any():
+            self.notes.append(
+                f"{device}.{tap}: in {crowded.sum()} of {len(crowded)} stretches the words stand closer than a cycle "
+                "of the link, so records are damaged: the rates of its flows lie above the limit there."
+            )
         word_rate = _WORD_B / span_s / MB
         # Words whose header is damaged may be anybody's.
         unknown = int(rates.words[rates.flows < 0].sum())
         ppm = self.view.trace.timebase.clocks[device, "link"].own_ppm
         for at, flow in enumerate(rates.flows.tolist()):
-            words = int(rates.words[at].sum())
+            words = int(rates.words[at])
             name, label = f"{device}.{way}.flow{flow}", f"{device} {way}, flow {flow}"
             if flow < 0:
                 name, label = f"{device}.{way}.flow-unknown", f"{device} {way}, flow not known"
             mean = words * word_rate
             sharp = word_rate * (1 + unknown * (flow >= 0)) + mean * ppm / 1e6
-            note = f"from {words} words in {rates.span_ps // 1000} ns of {device}.{tap}"
+            note = f"from {plural(words, 'word')} in {rates.span_ps // 1000:,} ns of {device}.{tap}"
             self.figures.append(
                 Figure(f"{name}.traced", f"{label}, in the trace", mean, UNIT, sharp, note)
             )
@@ -284,7 +293,7 @@ def _figures(
     link, bus = _limit(identity.clk_link), _limit(identity.clk_bus)
     mean, off = sums.words * per_word / intervals, ppm / 1e6
     sharp = per_word / intervals + mean * off
-    over = f"over {intervals} intervals of {sampling.period_cycles} bus cycles"
+    over = f"over {plural(intervals, 'interval')} of {sampling.period_cycles:,} bus cycles"
     yield Figure(f"{name}.throughput.mean", f"{label}, mean", mean, UNIT, sharp, over)
     for key, text, words in (
         ("min", "slowest interval", sums.least),
@@ -338,7 +347,7 @@ def _shape_track(
 
 
 def _limit_text(rate: float, clk_hz: int) -> str:
-    return f"limit {rate:.1f} {UNIT}: a word each cycle of {clk_hz} Hz"
+    return f"limit {rate:.1f} {UNIT}: a word each cycle of {clk_hz:,} Hz"
 
 
 def _sampler(sampling: Sampled) -> tuple[str]:
@@ -349,7 +358,7 @@ def _flow_series(
     rates: FlowRates, at: int, name: str, label: str, limit: float, source: str
 ) -> Series:
     lengths_s = np.diff(rates.edges_ps) / PS_PER_S
-    value = rates.words[at] * _WORD_B / lengths_s / MB
+    value = rates.in_bin[at] * _WORD_B / lengths_s / MB
     return Series(
         f"{name}.traced", f"{label}, in the trace", UNIT, rates.edges_ps, np.append(value, value[-1]),
         limit=limit, limit_label="link: a word each cycle", rests_on=(source,),

@@ -21,7 +21,8 @@ class FlowRates:
 
     Attributes:
         flows: ``(f,)`` int64, -1 for words whose header is not in the recording.
-        words: ``(f, b)`` int64 in b bins of equal length; edges_ps: ``(b + 1,)`` int64.
+        words: ``(f,)`` int64; in_bin: ``(f, b)`` float64 in b bins of equal length, a word on an edge in both by how
+            much of its cycle lies there; edges_ps: ``(b + 1,)`` int64.
         missing: words between were not read, so these are too few.
 
     A memory that begins inside a packet does not say whose words those are: the time begins with the first header.
@@ -31,6 +32,7 @@ class FlowRates:
     tap: str
     flows: Int64
     words: Int64
+    in_bin: npt.NDArray[np.float64]
     edges_ps: Int64
     missing: bool
 
@@ -53,8 +55,9 @@ def flow_rates(stream: Stream, period_ps: int) -> FlowRates | None:
     """Return the words of each flow in a stream; None for one without words, or whose times go back.
 
     Args:
-        period_ps: one cycle of the tap's clock: how long the last word lasts.
+        period_ps: one cycle of the tap's clock: how long a word lasts.
     """
+    period_ps = max(period_ps, 1)
     if not len(stream) or bool((np.diff(stream.t_ps) < 0).any()):
         return None
     begin = next((packet.start for packet in stream.packets if packet.has_head), 0)
@@ -63,14 +66,19 @@ def flow_rates(stream: Stream, period_ps: int) -> FlowRates | None:
         if packet.header is not None and packet.header_ok is not False and packet.flow is not None:
             flow[packet.start : packet.end] = packet.flow
     times_ps, flow = stream.t_ps[begin:], flow[begin:]
-    first, end = int(times_ps[0]), int(stream.t_ps[-1]) + max(period_ps, 1)
-    bins = max(1, min(_BINS, (end - first) // max(period_ps, 1)))
+    first, end = int(times_ps[0]), int(stream.t_ps[-1]) + period_ps
+    bins = max(1, min(_BINS, (end - first) // period_ps))
     edges = first + np.arange(bins + 1, dtype=np.int64) * (end - first) // bins
     place = np.clip(np.searchsorted(edges, times_ps, side="right") - 1, 0, bins - 1)
     flows = np.unique(flow)
-    words = np.zeros((len(flows), bins), np.int64)
-    np.add.at(words, (np.searchsorted(flows, flow), place), 1)
-    return FlowRates(stream.device, stream.tap, flows, words, edges, bool(stream.breaks))
+    row = np.searchsorted(flows, flow)
+    # Counted only where they begin, some bins would hold a word more than they have cycles.
+    here = np.minimum(1.0, (edges[place + 1] - times_ps) / period_ps)
+    in_bin = np.zeros((len(flows), bins))
+    np.add.at(in_bin, (row, place), here)
+    np.add.at(in_bin, (row, np.minimum(place + 1, bins - 1)), 1.0 - here)
+    words = np.bincount(row, minlength=len(flows)).astype(np.int64)
+    return FlowRates(stream.device, stream.tap, flows, words, in_bin, edges, bool(stream.breaks))
 
 
 def flow_counts(view: CaptureView) -> list[FlowCount]:

@@ -12,7 +12,7 @@ import numpy.typing as npt
 from freezeframe.capture.files.edges import Edges, join
 
 MAX_EDGES = 1 << 17
-"""Edges that are looked at: some ten thousand bytes of any serial bus, read in a second."""
+"""Instants with an edge that are looked at: some ten thousand bytes of any serial bus, read in a second."""
 
 _MOST_PAIRED = 12  # lines of which all pairs are looked at
 _LOOKED_AT = 1 << 12  # changes of a line beside another

@@ -24,8 +24,8 @@ LEAST = 0.6  # below, a proposal is about as often wrong as right
 class Guess:
     """Proposals, the best first, and the lines they rest on.
 
-    ``whole``: no edge was left out. ``nothing`` says why where there is no proposal, else "".
-    ``seen`` are all candidates, also those that are not proposed.
+    ``edges``: of all these lines; ``whole``: none was left out. ``nothing`` says why where there is no proposal,
+    else "". ``seen`` are all candidates, also those that are not proposed.
     """
 
     proposals: tuple[Candidate, ...]
@@ -72,7 +72,8 @@ class Guesser:
             for each in (base, *(stacks(base, evidence) if base in ours else ()))
         ]
         nothing = "" if found else self._wide_bus(probes) or _reason(lines, seen)
-        return Guess(tuple(found), tuple(lines), len(edges), whole, nothing, tuple(seen))
+        counted = sum(len(line) for line in lines)  # two lines that change at once are two edges
+        return Guess(tuple(found), tuple(lines), counted, whole, nothing, tuple(seen))
 
     def __enter__(self) -> Guesser:
         return self

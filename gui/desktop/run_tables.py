@@ -10,7 +10,7 @@ from freezeframe.analyzers.run_diff.compare import RunDiff, TapInRuns
 from freezeframe.analyzers.run_diff.statistics import RateChange
 from freezeframe.gui.desktop.sources.opened import Table
 
-_TAPS = "tap packets_a packets_b equal altered only_a only_b first"
+_TAPS = "tap packets_a packets_b equal altered only_a only_b outside_a outside_b first"
 _SAMPLES = "quantity unit median_a median_b distance effect chance changed"
 _RATES = "name count_a count_b per_s_a per_s_b change changed"
 _NOT_ALL_KNOWN = {"median_a", "median_b", "distance", "effect", "chance", "per_s_a", "per_s_b"}
@@ -26,6 +26,7 @@ def run_tables(found: RunDiff[TapInRuns], name: str) -> Iterator[Table]:
             len(t.altered),
             len(t.missing),
             len(t.extra),
+            *t.outside,
             t.first_text(),
         )
         for t in found.taps

@@ -47,7 +47,7 @@ def test_figures_are_printed_with_unit_uncertainty_and_what_they_rest_on(capture
     assert (done.code, done.err) == (0, "")
     assert done.out.startswith("Throughput (throughput)\n")
     assert "A out, mean" in done.out
-    assert "limit 596.0 MiB/s: a word each cycle of 78125000 Hz" in done.out
+    assert "limit 596.0 MiB/s: a word each cycle of 78,125,000 Hz" in done.out
     assert "Tables, for --tables and --json: samples (" in done.out
 
 

@@ -27,8 +27,9 @@ def test_the_proposal_has_its_reasons_and_a_command_that_runs(bus: Path) -> None
     done = run_inside("decode", str(bus), "--cut", "10us..")
     assert (done.code, done.err) == (0, "")
     lines = done.out.splitlines()
-    assert lines[0].endswith("edges looked at")
     assert lines[1].startswith("  D0: ")
+    of_channels = [int(line.split()[1].replace(",", "")) for line in lines[1:3]]
+    assert lines[0] == f"{bus}: {sum(of_channels):,} edges looked at"
     assert lines[4].startswith("1. i2c:scl=D1,sda=D0  (")
     assert lines[5].startswith("   7 START, 7 STOP; 7 transfers, 0 errors in the whole capture; ")
     program, *command = shlex.split(lines[6])
@@ -42,6 +43,7 @@ def test_the_same_as_json(bus: Path) -> None:
     document = json.loads(run_inside("decode", str(bus), "--json").out)
     assert (document["file"], document["whole"]) == (str(bus), True)
     assert [each["name"] for each in document["channels"]] == ["D0", "D1"]
+    assert document["edges"] == sum(each["edges"] for each in document["channels"])
     best = document["proposals"][0]
     assert (best["decoder"], best["channels"]) == ("i2c:scl=D1,sda=D0", ["D1", "D0"])
     assert (best["why"][1], best["against"]) == (

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.analyzers.bench_pair import Pair
 from tests.analyzers.run_diff.test_run_diff import workload
 from tests.gui.cli import run_inside
 
@@ -31,8 +32,21 @@ def test_the_first_divergence_stands_on_top(runs: tuple[str, str]) -> None:
     assert lines[:3] == [f"A {runs[0]}", f"B {runs[1]}", "they differ"]
     assert lines[4].startswith("First divergence: B.rx_enq, ")
     assert lines[4].endswith("flow 1, packet 117: word 4 altered")
-    assert "B.rx_enq    30  30     29        1          0          0" in done.out
+    assert "B.rx_enq    30  30     29        1          0          0           0 / 0" in done.out
     assert "B froze by           host  pay-crc" in done.out
+
+
+def test_packets_of_runs_with_nothing_in_common_are_not_comparable(
+    runs: tuple[str, str], tmp_path: Path
+) -> None:
+    other = Pair(seed=9)
+    for _ in range(6):
+        other.send(length=11)
+    other.write(tmp_path / "other.ff")
+    lines = run_inside("diff", runs[0], str(tmp_path / "other.ff")).out.splitlines()
+    head = next(n for n, line in enumerate(lines) if line.startswith("packets at"))
+    assert lines[head].split("  ")[-1].strip() == "not comparable"
+    assert lines[head + 1].split() == ["A.tx_enq", "30", "6", "0", "0", "0", "0", "30", "/", "6"]
 
 
 def test_equal_runs_are_said_to_be_equal_and_exit_0(runs: tuple[str, str]) -> None:

@@ -76,11 +76,21 @@ def _packets(taps: tuple[TapInRuns, ...]) -> str:
             count_text(len(tap.altered)),
             count_text(len(tap.missing)),
             count_text(len(tap.extra)),
+            f"{count_text(tap.outside[0])} / {count_text(tap.outside[1])}",
         )
         for tap in taps
     ]
-    headers = ("packets at", "A", "B", "equal", "altered", "only in A", "only in B")
-    return table(headers, rows, right=range(1, 7))
+    headers = (
+        "packets at",
+        "A",
+        "B",
+        "equal",
+        "altered",
+        "only in A",
+        "only in B",
+        "not comparable",
+    )
+    return table(headers, rows, right=range(1, 8))
 
 
 def _samples(samples: list[SampleChange]) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import Any
 
@@ -160,6 +161,9 @@ def test_a_device_that_saw_no_toggle_is_not_compared_with_another_clock(tmp_path
         pair.set("B", "pair.status", domain, value=0)
     result = measure(pair, tmp_path)
     assert any("recv-NIC, recv-DMA cannot be told" in note for note in result.notes)
+    whole = result.figure("A->B.latency.whole.mean")
+    why = "not measurable: the clocks of the two ends have no known relation"
+    assert (whole.value, whole.note) == (None, why)
     assert {f.name.split(".")[2] for f in result.figures if ".latency." in f.name} == {
         "whole", "send-initiation", "send-DMA", "send-NIC",
     }  # fmt: skip
@@ -213,6 +217,35 @@ def test_without_descriptor_events_the_way_begins_at_the_outgoing_fifo(tmp_path:
     result = measure(pair, tmp_path)
     assert result.figure("A->B.messages.complete").note == "from tx_enq to rx_deq"
     assert any("send-initiation cannot be told: begun and posted" in n for n in result.notes)
+    whole = result.figure("A->B.latency.whole.mean")
+    assert (whole.value, whole.note) == (None, "not measurable: begun was not recorded")
+
+
+def test_the_sum_of_some_phases_is_no_latency(tmp_path: Path) -> None:
+    """Nothing of B->A arrived: its messages were posted, and that is all that is known."""
+    pair = Pair()
+    pair.traffic(3)
+    post(pair)
+    pair.event("B", 4_000_000, "DESC", "posting", 2 | 1 << 10, 0, 0)
+    pair.event("B", 5_520_000, "DESC", "posted", 2 | 1 << 10, 0, 0)
+    result = measure(pair, tmp_path)
+    whole = result.figure("B->A.latency.whole.mean")
+    assert (whole.value, whole.uncertainty) == (None, None)
+    assert whole.note == "not measurable: rx_deq was not recorded"
+    known = [f.name for f in result.figures if f.name.startswith("B->A.latency.")]
+    assert [n for n in known if "whole" in n or "share" in n] == ["B->A.latency.whole.mean"]
+    begun = result.figure("B->A.latency.send-initiation.mean")
+    assert (begun.value, begun.note) == (1520.0, "begun to posted")
+    assert [each.name for each in result.series] == ["A->B.latency"]
+    table = result.tables["messages"]
+    there = table["direction"] == "A->B"
+    assert table["whole_ps"].notna().tolist() == there.tolist() == [True] * 3 + [False]
+    assert table["whole_unc_ps"].notna().tolist() == there.tolist()
+    phases = result.tables["phases"]
+    assert phases[phases["direction"] == "B->A"]["phase"].tolist() == ["send-initiation"]
+    assert set(result.tables["by_length"]["direction"]) == {"A->B"}
+    document = json.loads(json.dumps(result.to_json()))
+    assert document["tables"]["messages"][-1]["whole_ps"] is None
 
 
 def test_a_capture_without_packets_gives_notes_and_no_figures(tmp_path: Path) -> None:

@@ -120,6 +120,37 @@ def test_flows_of_a_trace_add_up_to_its_words_from_the_first_header_on(
         assert mine["flow"].min() >= 0
 
 
+def test_no_stretch_of_a_trace_carries_more_than_a_word_each_cycle(
+    emulated: CaptureView, result: AnalysisResult, tmp_path: Path
+) -> None:
+    """A word whose cycle lies on the edge of two stretches is in both by its share of time."""
+    pair = Pair()
+    pair.send(length=83)  # 86 words in 64 stretches: an edge in every second word
+    full = THROUGHPUT.run(CaptureView(pair.write(tmp_path / "full.ff")))
+    for made in (result, full):
+        traced = [each for each in made.series if each.name.endswith(".traced")]
+        assert traced
+        for each in traced:
+            assert each.limit is not None
+            assert max(each.value) <= each.limit * (1 + 2 * 200e-6)
+        assert not any("closer than a cycle" in note for note in made.notes)
+    (alone,) = (each for each in full.series if each.name == "A.out.flow0.traced")
+    assert alone.value == pytest.approx(np.full(len(alone.value), alone.limit), rel=1e-3)
+
+
+def test_words_that_stand_closer_than_a_cycle_are_said_to_be_damage(tmp_path: Path) -> None:
+    pair = Pair()
+    pair.send(length=83)
+    view = CaptureView(pair.write(tmp_path / "close.ff"))
+    stream = view.stream("A", "tx_deq")
+    assert stream is not None
+    stream.t_ps = stream.t_ps[0] + (stream.t_ps - stream.t_ps[0]) // 2
+    assert [note for note in THROUGHPUT.run(view).notes if note.startswith("A.tx_deq")] == [
+        "A.tx_deq: in 43 of 43 stretches the words stand closer than a cycle of the link, so records are damaged: "
+        "the rates of its flows lie above the limit there."
+    ]
+
+
 def test_counts_of_flows_are_those_of_the_freeze_bank(
     emulated: CaptureView, result: AnalysisResult
 ) -> None:
