@@ -28,7 +28,7 @@ def check_place(path: Path, overwrite: bool, mark: str) -> None:
     Args:
         overwrite: whether a folder that holds a file ``mark`` (or nothing) may be replaced.
     Raises:
-        InputError: no name or ``-``, no such parent directory, or something stands there already.
+        InputError: no name or ``-``, one that is too long, no such parent directory, or something stands there already.
     """
     refuse_dash(path)
     if not path.name:
@@ -37,6 +37,9 @@ def check_place(path: Path, overwrite: bool, mark: str) -> None:
         raise InputError(
             f"{path}: the directory {path.parent} does not exist; create it or choose another place"
         )
+    longest_B = os.pathconf(path.parent, "PC_NAME_MAX")
+    if len(os.fsencode(_beside(path, "replaced").name)) > longest_B:
+        raise InputError(f"{path}: the name is too long; choose a shorter one")
     if not os.path.lexists(path):
         return
     if not overwrite:

@@ -24,15 +24,19 @@ def refuse_evidence(path: Path) -> None:
 
     Raises:
         InputError: ``path`` is a capture folder or inside of one, or is ``-``.
+        OSError: its name is too long, or the system refuses to look.
     """
     refuse_dash(path)
     place = path.resolve()
-    for folder in (place, *place.parents):
-        if is_capture(folder):
-            raise InputError(
-                f"{path}: is in the capture folder {folder.name}, which is evidence and is only "
-                "read; choose a place outside of it"
-            )
+    try:
+        inside = next((one for one in (place, *place.parents) if is_capture(one)), None)
+    except OSError as error:  # it names the manifest that was looked for
+        raise OSError(error.errno, error.strerror, str(path)) from None
+    if inside is not None:
+        raise InputError(
+            f"{path}: is in the capture folder {inside.name}, which is evidence and is only "
+            "read; choose a place outside of it"
+        )
 
 
 def refuse_taken(path: Path, force: bool, example: str) -> None:

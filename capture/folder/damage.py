@@ -140,7 +140,10 @@ def file_damage(folder: Path, name: str, entry: Any) -> list[Damage]:
                 if not chunks or number >= len(chunks):
                     continue
                 if len(data) < want_B:
-                    found.append(Damage(name, at, want_B, "missing: the file was cut", number))
+                    what = "missing: the file was cut"
+                    if data:
+                        what = f"cut after {len(data):,} B of it, which have no hash of their own"
+                    found.append(Damage(name, at, want_B, what, number))
                 elif sha256(data) != chunks[number]:
                     what = "altered" + flipped_text(data, chunks[number], at)
                     found.append(Damage(name, at, want_B, what, number))

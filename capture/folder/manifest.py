@@ -33,6 +33,9 @@ SAMPLES_VERSION = (1, 0)
 Json = dict[str, Any]
 
 
+SALVAGE = "freezeframe verify lists all damage, and --salvage reads the rest"
+
+
 def has_manifest(folder: Path) -> bool:
     """Return whether a folder is that of a capture, also where one of its two manifests is gone."""
     return any((folder / name).is_file() for name in (MANIFEST, MANIFEST_COPY))

@@ -22,8 +22,9 @@ from typing import NamedTuple
 
 from freezeframe.capture.errors import CaptureFormatError, InputError, NoRoomError
 from freezeframe.capture.files._zip_members import ZipMembers
+from freezeframe.capture.files.bytes_of import refuse_empty
 from freezeframe.capture.files.packed import temporary_folder
-from freezeframe.capture.folder.manifest import MANIFEST, MANIFEST_COPY
+from freezeframe.capture.folder.manifest import MANIFEST, MANIFEST_COPY, SALVAGE
 from freezeframe.capture.stand_ins import stands_for
 
 SUFFIX = ".ff.zip"
@@ -78,6 +79,18 @@ def place_of(path: Path | str) -> Path:
         InputError: it unpacks to more than is unpacked (`unpack_limit`), or the disk has no room for it.
     """
     place = Path(path)
+    if place.name.endswith(SUFFIX):
+        refuse_empty(place)  # of which nothing is left to read
+    try:
+        return unpacked(place)
+    except CaptureFormatError as error:
+        if place.name.endswith(SUFFIX):
+            raise CaptureFormatError(f"{error}; {SALVAGE}") from None
+        raise
+
+
+def unpacked(place: Path) -> Path:
+    """Return what `place_of` does; an error does not say what else can be done, for who salvages does that."""
     if place.suffix.lower() != ".zip" or not place.is_file():
         return place
     stat = place.stat()

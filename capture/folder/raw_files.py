@@ -15,13 +15,10 @@ from typing import Any
 from freezeframe.capture.card.finding import FoundCard
 from freezeframe.capture.errors import CaptureFormatError
 from freezeframe.capture.folder.content import CHUNK_RECORDS
-from freezeframe.capture.folder.manifest import MANIFEST, Json, sha256
+from freezeframe.capture.folder.manifest import MANIFEST, SALVAGE, Json, sha256
 from freezeframe.capture.folder.records import RECORD_B
 
-KEEP = (
-    "copy the folder again from where it was pulled, or pull again; freezeframe verify lists all damage, and "
-    "--salvage reads the rest"
-)
+KEEP = f"copy the folder again from where it was pulled, or pull again; {SALVAGE}"
 _CHUNK_B = CHUNK_RECORDS * RECORD_B
 _REGISTERS_CHUNK_B = (
     512  # 64 registers, or a part of a card's text so small that one bit of it can be searched

@@ -192,7 +192,7 @@ def read_manifest(
         )
     except (ValueError, RecursionError) as error:
         raise CaptureFormatError(
-            f"{where}: is not a manifest ({error}); it was cut or altered; {KEEP}"
+            f"{where}: is not a manifest ({_no_json(error)}); it was cut or altered; {KEEP}"
         ) from error
     if not isinstance(manifest, dict):
         raise CaptureFormatError(f"{where}: is not a manifest (no JSON object); {KEEP}")
@@ -217,10 +217,14 @@ def _check_version(
                 f"{where.parent}: holds samples of a logic analyzer, not the recording of a card; "
                 f"freezeframe decode {where.parent} says what is in it"
             )
+        case None:
+            raise CaptureFormatError(
+                f"{where}: does not say its format, as every manifest does; this is not a capture folder"
+            )
         case other:
             raise CaptureFormatError(
-                f"{where}: format is {other!r}, not ['{wanted}', major, minor]; "
-                "this is not a capture folder"
+                f"{where}: its format is {json.dumps(other)}, and that of a capture is "
+                f"{json.dumps([wanted, *versions[0]])}; this is not a capture folder"
             )
     if found in versions:
         return
@@ -332,6 +336,20 @@ def _unique_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     if len(keys) != len(pairs):
         raise ValueError("a key stands twice")
     return keys
+
+
+def _no_json(error: Exception) -> str:
+    """Return where a text stops being JSON, in words."""
+    match error:
+        case json.JSONDecodeError(doc=text, pos=at, lineno=line, colno=column):
+            if at >= len(text.rstrip()) or error.msg.startswith("Unterminated"):
+                return f"its text ends in the middle, after {len(text):,} characters"
+            return f"no JSON from line {line}, column {column} on"
+        case UnicodeDecodeError(start=at):
+            return f"byte {at:,} is of no text"
+        case RecursionError():
+            return "lists stand in lists too deep to be read"
+    return str(error)
 
 
 def _no_float(text: str) -> NoReturn:

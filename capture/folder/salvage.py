@@ -42,8 +42,8 @@ from freezeframe.capture.folder.one_file import (
     examine_beside,
     first_difference,
     is_ours,
-    place_of,
     salvage_members,
+    unpacked,
 )
 from freezeframe.capture.folder.raw_files import stated_files
 from freezeframe.capture.folder.records import RECORD_B
@@ -120,7 +120,7 @@ def _unpacked(path: Path) -> _Packed:
     damage = []
     try:
         if path.stat().st_size > _ARCHIVE_B:
-            return _of_another(path, place_of(path))
+            return _of_another(path, unpacked(path))
         data = path.read_bytes()
         ours = is_ours(data)
         cut = cut_at_end(data) if ours else ""
@@ -131,7 +131,7 @@ def _unpacked(path: Path) -> _Packed:
             damage = [
                 Damage(path.name, at, 1, "altered beside what is packed: header or directory")
             ]
-        if not ours and (place := place_of(path)).is_dir():
+        if not ours and (place := unpacked(path)).is_dir():
             return _of_another(path, place)
     except (CaptureFormatError, OSError) as error:
         if isinstance(error, OSError):

@@ -17,6 +17,7 @@ from freezeframe.gui.places import MANIFESTS
 from freezeframe.gui.text import printable
 
 _salvage = code("freezeframe.capture.folder.salvage:salvage")
+_lines_of = code("freezeframe.capture.folder.damage:lines_of")
 _missing = code("freezeframe.capture.targets.given_as_file:missing")
 _is_samples = code("freezeframe.capture.files.open:is_samples")  # numpy is loaded for it
 
@@ -129,8 +130,8 @@ def salvaged(path: Path, salvage: bool) -> Path:
     refuse_missing(path)
     place: Path
     place, damage = _salvage(path)
-    for each in damage:
-        print(f"freezeframe: {printable(path)}: left out: {printable(each.text)}", file=sys.stderr)
+    for line in _lines_of(damage):
+        print(f"freezeframe: {printable(path)}: left out: {printable(line)}", file=sys.stderr)
     return place
 
 

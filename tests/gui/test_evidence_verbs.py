@@ -378,3 +378,24 @@ def test_registers_of_a_damaged_capture_are_salvaged(whole: Path, tmp_path: Path
     assert "ctl.state" in done.out
     done = run_inside("reg", "etherbone://127.0.0.1:1", "--salvage")
     assert (done.code, "is no capture, so there is nothing to salvage" in done.err) == (2, True)
+
+
+def test_places_are_counted_as_they_are_listed_and_what_is_there_of_a_cut_file_is_said(
+    whole: Path, tmp_path: Path
+) -> None:
+    folder = Path(shutil.copytree(whole, tmp_path / "bad.ff"))
+    for name, left_B in (("tx_deq", 1000), ("tx_enq", 0)):
+        os.truncate(folder / f"raw/A.{name}.rec", left_B)
+    expected = [
+        "raw/A.tx_deq.rec: chunk 0, records 0..255, bytes 0..2303: cut after 1,000 B of it, which have no hash of "
+        "their own",
+        "raw/A.tx_deq.rec: chunk 1, records 256..511, bytes 2304..4607: missing: the file was cut",
+        "raw/A.tx_enq.rec: 2 chunks, 0..1, records 0..511, bytes 0..4607: missing: the file was cut",
+    ]
+    head, *lines = run_inside("verify", str(folder)).out.splitlines()
+    assert ": damaged in 3 places; 9,216 B of " in head
+    assert lines == [f"  {line}" for line in expected]
+    said = run_inside("explain", "--salvage", str(folder)).err.splitlines()
+    assert said == [f"freezeframe: {folder}: left out: {line}" for line in expected]
+    document = json.loads(run_inside("verify", str(folder), "--json").out)
+    assert [each["chunk"] for each in document["evidence"][0]["damage"]] == [0, 1, 0, 1]

@@ -10,12 +10,14 @@ import subprocess
 import sys
 import time
 from pathlib import Path
+from threading import Event
 
 import pytest
 
-from freezeframe.capture.custody.guard_log import LOG, read_log
+from freezeframe.capture.custody.guard_log import LOG, GuardLog, read_log
+from freezeframe.capture.custody.telling import tellers
 from freezeframe.capture.journal import segments
-from freezeframe.gui.cli.work.night_watch import summary
+from freezeframe.gui.cli.work.night_watch import NightWatch, summary
 from tests.capture.recorder.fake_recorder import FakeRecorder
 from tests.capture.serving import serving
 from tests.gui.cli import process_environment, run_inside
@@ -124,6 +126,57 @@ def test_a_capture_that_a_killed_guard_never_explained_is_explained_at_the_next_
     again, new = read_log(caught).explanations
     assert again["capture"] == folder.name
     assert new["capture"].startswith("0002-0c000000")
+
+
+def test_what_no_process_could_explain_is_said_and_counted_and_explained_at_the_next_start(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    caught = tmp_path / "caught"
+    shut = tmp_path / "python3"
+    shut.touch(mode=0o600)  # which is no program
+    with serving(FakeRecorder()) as url, monkeypatch.context() as patched:
+        patched.setattr("sys.executable", str(shut))
+        done = run_inside("guard", url, "-o", str(caught), "--count", "1")
+    (folder,) = caught.glob("*.ff")
+    assert (
+        f"{folder.name}: not explained, which the next start does: {shut}: Permission denied"
+        in done.out
+    )
+    assert done.out.splitlines()[-1] == (
+        f"1 capture pulled into {caught}; 1 capture not explained yet, which the next start does"
+    )
+    assert read_log(caught).explanations == []
+    with serving(FakeRecorder(nonce=0x0C000000)) as url:
+        run_inside("guard", url, "-o", str(caught), "--count", "1")
+    again, _ = read_log(caught).explanations
+    assert again["capture"] == folder.name
+
+
+def test_that_explaining_falls_behind_is_said_from_ten_captures_on_and_at_each_doubling(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    go_on = Event()
+
+    def explained(_: NightWatch, path: Path) -> None:
+        go_on.wait(60)
+
+    monkeypatch.setattr(NightWatch, "_explained", explained)
+    lines: list[str] = []
+    log = GuardLog(tmp_path, lines.append)
+    work = NightWatch(tellers([], [], []), lambda _: None)
+    work.begin(log)
+    try:
+        for number in range(45):
+            work.explain(tmp_path / f"{number:04d}-0b000000-1-pay-crc.ff")
+    finally:
+        go_on.set()
+        work.finish(drop=False)
+        log.close()
+    said = [line.partition("Z ")[2] for line in lines]
+    assert said == [
+        f"{count} captures wait to be explained; they come faster than that is done"
+        for count in (10, 20, 40)
+    ]
 
 
 def test_the_log_of_a_guard_is_a_recording_like_others(tmp_path: Path) -> None:

@@ -166,3 +166,37 @@ def test_an_output_without_a_name_is_bad_input(phy: Path, place: str) -> None:
     done = run_inside("decode", str(phy), "-d", "mdio", "-o", place)
     assert done.code == 2
     assert done.err.count("\n") == 1
+
+
+@pytest.mark.parametrize(
+    ("verb", "end"),
+    [
+        (("report", "made.ff"), ".html"),
+        (("plot", "made.ff"), ".png"),
+        (("bundle", "made.ff"), ".ff.zip"),
+        (("guard", "emu:"), ""),
+        (("pull", "emu:"), ".ff"),
+    ],
+    ids=lambda given: given[0] if isinstance(given, tuple) else "",
+)
+def test_a_name_that_is_too_long_is_one_line_that_names_what_was_asked_for(
+    phy: Path, verb: tuple[str, ...], end: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(phy.parent)
+    made_capture(phy.parent / "made.ff")
+    name = "n" * 300 + end
+    done = run_inside(*verb, "-o", name)
+    assert (done.code, done.out) == (2, "")
+    assert done.err == f"freezeframe: {name}: the name is too long; choose a shorter one\n"
+    assert sorted(path.name for path in phy.parent.iterdir()) == ["made.ff", "phy.sr"]
+
+
+def test_a_name_that_leaves_no_room_for_the_temporary_one_is_refused_before_the_pull(
+    tmp_path: Path,
+) -> None:
+    name = tmp_path / ("n" * 250 + ".ff")
+    done = run_inside("pull", "emu:", "-o", str(name))
+    assert (done.code, done.err) == (
+        2,
+        f"freezeframe: {name}: the name is too long; choose a shorter one\n",
+    )

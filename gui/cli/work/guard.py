@@ -131,7 +131,7 @@ def guard_targets(options: GuardOptions) -> None:
             ),
             begun=lambda log: _begin(work, log, options.output),
         )
-    left = len(work.waiting())
+    left = work.not_explained(options.output)
     rest = (
         f"; {plural(left, 'capture')} not explained yet, which the next start does" if left else ""
     )

@@ -19,11 +19,12 @@ from typing import Any
 
 from freezeframe.capture.count_text import plural
 from freezeframe.capture.custody.guard_log import GuardLog
-from freezeframe.capture.custody.store import BUNDLE, kind_of
+from freezeframe.capture.custody.store import BUNDLE, captures_in, kind_of
 from freezeframe.capture.custody.telling import Tellers, end_with_all
 from freezeframe.gui.text import printable
 
 _LONGEST_S = 900.0
+_MANY = 10  # captures that wait: told from so many on, at each doubling
 _LAST_S = 30.0  # for what is being explained when the guard is to end
 
 
@@ -48,6 +49,7 @@ class NightWatch:
         self._bundle = bundle
         self._queue: queue.SimpleQueue[Path | dict[str, Any] | None] = queue.SimpleQueue()
         self._waiting: set[str] = set()
+        self._many = _MANY
         self._lock = threading.Lock()  # of what waits
         self._dropped = False
         self._at = ""  # what is worked on
@@ -64,12 +66,21 @@ class NightWatch:
         """Have a capture explained, and somebody told."""
         with self._lock:
             self._waiting.add(path.name)
+            count = len(self._waiting)
+            told = count >= self._many
+            self._many *= 1 + told
         self._queue.put(path)
+        if told:
+            self._log(f"{count} captures wait to be explained; they come faster than that is done")
 
     def waiting(self) -> frozenset[str]:
         """Return the names of the captures that are still to be explained, packed and told; of any thread."""
         with self._lock:
             return frozenset(self._waiting)
+
+    def not_explained(self, directory: Path) -> int:
+        """Return how many captures stand there that the next start explains."""
+        return sum(path.name not in self._log.kinds for path in captures_in(directory))
 
     def trouble(self, what: str, line: str) -> None:
         """Have somebody told of something that is wrong, or well again."""
@@ -105,13 +116,17 @@ class NightWatch:
                 ):
                     self._log(line)
             except OSError as error:  # no process can be started, or a bundle has gone
-                self._log(f"{self._at}: {error}")
+                what = ""
+                if isinstance(item, Path) and item.name not in self._log.kinds:
+                    what = "not explained, which the next start does: "
+                self._log(f"{self._at}: {what}{_refusal(error)}")
             finally:
                 if isinstance(item, Path) and not (
                     self._dropped and item.name not in self._log.kinds
                 ):
                     with self._lock:
                         self._waiting.discard(item.name)
+                        self._many = self._many if self._waiting else _MANY
         if untold:
             self._log(f"the guard ends; nobody was told of {plural(untold, 'line')} of trouble")
 
@@ -171,6 +186,11 @@ class NightWatch:
             out, errors = child.communicate()
             errors += f"took more than {_LONGEST_S:g} s"
         return child.returncode, out, errors
+
+
+def _refusal(error: OSError) -> str:
+    where = f"{error.filename}: " if error.filename is not None else ""
+    return f"{where}{error.strerror or error}"
 
 
 def _last(errors: str, code: int) -> str:

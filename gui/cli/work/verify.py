@@ -149,7 +149,8 @@ def _text(one: dict[str, Any]) -> str:
             f"; beside it {plural(one['beside'], 'file')}, as packed" if one.get("beside") else ""
         )
         return "\n".join([f"{name}: whole: {sizes}{beside}", *_unchecked(one)])
-    head = f"{name}: damaged in {plural(len(damage), 'place')}"
+    lines = one.get("lines") or [each["text"] for each in damage]
+    head = f"{name}: damaged in {plural(len(lines), 'place')}"
     if one["readable"] and not Path(one["path"]).name.endswith(RECORDING):
         lost_B = sum(
             each["bytes"]
@@ -157,7 +158,6 @@ def _text(one: dict[str, Any]) -> str:
             if each["file"].startswith("raw/") and each["what"] != APPENDED
         )
         head += f"; {count_text(lost_B)} B of {count_text(one['bytes'])} B are lost, --salvage reads the rest"
-    lines = one.get("lines") or [each["text"] for each in damage]
     return "\n".join([head, *(f"  {printable(line)}" for line in lines), *_unchecked(one)])
 
 

@@ -121,7 +121,8 @@ def test_a_missing_a_cut_and_an_extra_file_are_told_apart(capture: Path) -> None
     cut.write_bytes(cut.read_bytes()[:3000])
     (capture / "raw/more.txt").write_text("x")
     assert [each.text for each in examine_any(capture).damage] == [
-        "raw/A.tx_deq.rec: chunk 1, records 256..511, bytes 2304..4607: missing: the file was cut",
+        "raw/A.tx_deq.rec: chunk 1, records 256..511, bytes 2304..4607: cut after 696 B of it, "
+        "which have no hash of their own",
         "raw/A.tx_enq.rec: bytes 0..4607: missing",
         "raw/more.txt: is not in the manifest; only what was recorded belongs here",
     ]
@@ -367,3 +368,37 @@ def test_an_archive_that_was_cut_is_told_as_cut_and_where(capture: Path) -> None
     flipped = bytearray(whole)
     flipped[-5] ^= 1  # of the mark at the end: altered, and not cut
     assert cut_at_end(bytes(flipped)) == ""
+
+
+@pytest.mark.parametrize("left_B", [0, 1000, 300_000])
+def test_who_reads_an_archive_that_was_cut_is_told_of_what_can_still_be_read(
+    capture: Path, left_B: int
+) -> None:
+    path = capture.with_name("cut.ff.zip")
+    whole = pack(files_below(capture, "fault.ff"))
+    path.write_bytes(whole[: min(left_B, len(whole) - 100)])
+    with pytest.raises(CaptureFormatError) as caught:
+        CaptureFolder.open(path)
+    advice = "; freezeframe verify lists all damage, and --salvage reads the rest"
+    if left_B:
+        assert str(caught.value).endswith(f"it was cut short, copy it again{advice}")
+    else:
+        assert str(caught.value) == f"{path}: the file is empty"
+
+
+def test_an_archive_that_is_named_as_no_capture_is_not_said_to_be_salvaged(capture: Path) -> None:
+    path = capture.with_name("cut.zip")
+    path.write_bytes(pack(files_below(capture, "fault.ff"))[:1000])
+    with pytest.raises(CaptureFormatError, match=r"it was cut short, copy it again$"):
+        CaptureFolder.open(path)
+
+
+def test_of_an_archive_of_another_program_the_damage_is_told_without_advice(capture: Path) -> None:
+    path = capture.with_name("cut.ff.zip")
+    packed = shutil.make_archive(
+        str(capture.with_name("other")), "zip", capture.parent, capture.name
+    )
+    path.write_bytes(Path(packed).read_bytes()[:-30])
+    texts = [each.text for each in examine_any(path).damage]
+    assert any("without a readable directory at its end" in text for text in texts)
+    assert not any("--salvage" in text for text in texts)

@@ -98,8 +98,39 @@ def test_an_altered_manifest_is_noticed(folder: Path) -> None:
 
 def test_a_cut_manifest_is_noticed(folder: Path) -> None:
     path = folder / "manifest.json"
-    path.write_text(path.read_text()[:-20])
-    assert "manifest.json: is not a manifest" in refused(folder)
+    text = path.read_text()
+    # In the middle of a value, of a string, before a key: where Python's own words would be others each time.
+    for left in (len(text) - 20, text.index('"pay-crc"') + 3, text.index('"format"') - 1):
+        path.write_text(text[:left])
+        assert (
+            f"manifest.json: is not a manifest (its text ends in the middle, after {left:,} characters); "
+            "it was cut or altered; copy the folder again"
+        ) in refused(folder)
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("{}", "does not say its format, as every manifest does; this is not a capture folder"),
+        ('{"format": null}', "does not say its format, as every manifest does; this is not a"),
+        (
+            '{"format": ["something", 1, true]}',
+            'its format is ["something", 1, true], and that of a capture is ["freezeframe-capture", 2,',
+        ),
+        (
+            '{"a": 1,\n "b" 2}',
+            "is not a manifest (no JSON from line 2, column 6 on); it was cut or",
+        ),
+        ("\xff", "is not a manifest (byte 0 is of no text)"),
+        ("[" * 200_000, "is not a manifest (lists stand in lists too deep to be read)"),
+    ],
+    ids=lambda text: text[:24],
+)
+def test_what_is_wrong_with_a_manifest_is_said_without_words_of_python(
+    folder: Path, text: str, said: str
+) -> None:
+    (folder / "manifest.json").write_text(text, encoding="latin-1")
+    assert f"manifest.json: {said}" in refused(folder)
 
 
 @pytest.mark.parametrize(
