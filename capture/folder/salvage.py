@@ -117,10 +117,10 @@ def _unpacked(path: Path) -> _Packed:
     if not path.exists():
         raise CaptureFormatError(missing(path, "does not exist"))
     refuse_empty(path)
+    if path.stat().st_size > _ARCHIVE_B:
+        return _of_another(path, unpacked(path))
     damage = []
     try:
-        if path.stat().st_size > _ARCHIVE_B:
-            return _of_another(path, unpacked(path))
         data = path.read_bytes()
         ours = is_ours(data)
         cut = cut_at_end(data) if ours else ""

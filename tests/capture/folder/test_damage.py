@@ -402,3 +402,13 @@ def test_of_an_archive_of_another_program_the_damage_is_told_without_advice(capt
     texts = [each.text for each in examine_any(path).damage]
     assert any("without a readable directory at its end" in text for text in texts)
     assert not any("--salvage" in text for text in texts)
+
+
+def test_a_damaged_archive_that_is_too_large_to_be_salvaged_is_refused_in_one_line(
+    capture: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("freezeframe.capture.folder.salvage._ARCHIVE_B", 500)
+    path = capture.with_name("cut.ff.zip")
+    path.write_bytes(pack(files_below(capture, "fault.ff"))[:1000])
+    with pytest.raises(CaptureFormatError, match=r"it was cut short, copy it again$"):
+        examine_any(path)
