@@ -123,6 +123,7 @@ class PacketExplanation(ShownInNotebooks):
     connections: list[str] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
     packets: int = 0
+    tcp_packets: int = 0
     iwarp_connections: int = 0
     fpdus: int = 0
     bad_crc: int = 0
@@ -142,6 +143,7 @@ class PacketExplanation(ShownInNotebooks):
     def to_json(self) -> dict[str, Any]:
         return {
             "packets": self.packets,
+            "tcp_packets": self.tcp_packets,
             "connections": self.iwarp_connections,
             "fpdus": self.fpdus,
             "bad_crc": self.bad_crc,
@@ -168,7 +170,9 @@ def explain_packets(
     notes: list[str] = []
     for block, last in packet_blocks(source, progress, notes.append):
         explaining.take(len(block), decode_iwarp(block, options, state, last))
-    return explaining.finish(notes)
+    made = explaining.finish(notes)
+    made.tcp_packets = state.streams.packets
+    return made
 
 
 class Explaining:

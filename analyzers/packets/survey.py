@@ -135,6 +135,7 @@ class Gathering:
     def finish(self, notes: list[str]) -> None:
         """Complete the survey."""
         self._made.explanation = self._explaining.finish(notes)
+        self._made.explanation.tcp_packets = self.streams.packets
         self._made.latencies = self._latencies.rows()
 
     def _take_closed(self, closed: pa.Table, iwarp: pa.Table) -> None:

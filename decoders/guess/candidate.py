@@ -13,7 +13,7 @@ from freezeframe.decoders.guess.counted import Counted
 from freezeframe.decoders.guess.lines import Line
 from freezeframe.decoders.guess.names import Claim, NameBook, Named, fitting_probes
 from freezeframe.decoders.guess.trial import Trial, spec_text, try_spec
-from freezeframe.decoders.guess.weigh import MOST, Weighed, frequency, points
+from freezeframe.decoders.guess.weigh import MOST, MOST_AGAINST, Weighed, frequency, points
 from freezeframe.decoders.registry import Registry
 
 _FEW = 4  # good rows, with fewer of which the number is said to be small
@@ -64,7 +64,7 @@ class Candidate:
     @property
     def stated(self) -> float:
         """The score as it is told, in whole percents: no more than was ever measured."""
-        return min(MOST, floor(100 * self.score) / 100)
+        return min(MOST_AGAINST if self.against else MOST, floor(100 * self.score) / 100)
 
     @property
     def reasons(self) -> tuple[str, ...]:

@@ -390,3 +390,18 @@ def test_no_flash_is_proposed_where_nothing_answers_as_one(
     steps = spi_words(bytes.fromhex(sent[0]), bytes.fromhex(answered[0]), 0)
     found = proposed(draw(steps, ("cs", "clk", "mosi", "miso")), tmp_path).proposals
     assert not [each.spec for each in found if "spiflash" in each.spec]
+
+
+def test_a_rate_that_is_none_of_the_standard_ones_is_told_with_less_certainty(
+    tmp_path: Path,
+) -> None:
+    """Equal evidence else: the same text, each pulse explained, the line called rx."""
+    usual, odd = (
+        proposed(replace(uart(samples), channels=("rx",)), tmp_path).proposals[0]
+        for samples in (87, 417)
+    )
+    assert (usual.spec, odd.spec) == ("uart:baud=115200", "uart:baud=23981")
+    assert (usual.against, odd.against) == ((), ("23,981 Bd, no standard rate",))
+    assert usual.score > odd.score
+    assert usual.stated > odd.stated
+    assert odd.stated <= 0.95

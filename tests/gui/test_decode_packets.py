@@ -108,6 +108,33 @@ def test_without_a_decoder_it_says_what_is_in_the_file(tmp_path: Path) -> None:
     assert (document["packets"], document["protocols"]) == (3, {"TCP": 3})
 
 
+@pytest.mark.parametrize("form", [[], ["--json"]])
+def test_a_file_in_which_no_packet_can_be_read_has_nothing_to_decode(
+    tmp_path: Path, form: list[str]
+) -> None:
+    file = tmp_path / "none.pcap"
+    file.write_bytes(build.pcap([]))
+    done = run_inside("decode", str(file), *form)
+    assert (done.code, done.out) == (2, "")
+    assert done.err == (
+        f"freezeframe: {file}: holds no packet that can be read: there is nothing to decode\n"
+    )
+
+
+def test_explain_advises_a_decoder_that_shows_something(tmp_path: Path) -> None:
+    tcp, other, none = small(tmp_path / "t.pcap"), tmp_path / "icmp.pcap", tmp_path / "none.pcap"
+    echo = build.ethernet(build.ipv4("10.0.0.1", "10.0.0.2", 1, b"\x08\0\xf7\xff\0\0\0\0"))
+    other.write_bytes(build.pcap([(T_NS, echo)]))
+    none.write_bytes(build.pcap([]))
+    said = [run_inside("explain", str(file)).out.strip() for file in (tcp, other, none)]
+    assert said == [
+        f"t.pcap: no iWARP in 3 packets; freezeframe decode {tcp} -d tcp shows the connections that there are",
+        f"icmp.pcap: no iWARP in 1 packet; freezeframe decode {other} -d ethernet shows the packets that there are",
+        "none.pcap: no iWARP in 0 packets",
+    ]
+    assert run_inside("decode", str(other), "-d", "ethernet").out.strip()
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [

@@ -160,3 +160,18 @@ def test_a_number_agrees_within_5_per_cent_of_about_10_and_of_a_range_inside_it(
     found = judge_row(Row("q", "", paper, "", "emerges", lambda bench: ours, "why", about), Bench())
     assert found.difference == pytest.approx(difference)
     assert found.agrees == agrees
+
+
+def test_a_row_says_within_how_much_it_agrees() -> None:
+    def row(paper: tuple[float, float] | None, *, about: bool = False) -> Row:
+        return Row("q", "", paper, "us", "emerges", lambda bench: 108.5, "why", about=about)
+
+    rows = row((100, 100), about=True), row((100, 100)), row((100, 120)), row(None)
+    made = [judge_row(each, Bench()) for each in rows]
+    assert [(one.within, one.verdict) for one in made] == [
+        ("10 %", "yes"), ("5 %", "no"), ("the range", "yes"), ("-", "contradiction"),
+    ]  # fmt: skip
+    assert [one.to_json()["tolerance_percent"] for one in made] == [10, 5, 0, None]
+    assert "| about 100 us | 108.5 us | +8.5 % | 10 % | emerges | yes | why |" in rows_markdown(
+        made
+    )

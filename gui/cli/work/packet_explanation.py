@@ -34,8 +34,12 @@ def explanation_text(source: Path, made: PacketExplanation) -> str:
     name = printable(source.name)
     if not made.iwarp_connections:
         what = f"{name}: no iWARP in {plural(made.packets, 'packet')}"
-        hint = f"freezeframe decode {source} -d tcp shows the connections that there are"
-        return "\n\n".join([f"{what}; {hint}", *bulleted("Notes", made.notes)])
+        if made.packets:
+            decoder, shown = (
+                ("tcp", "the connections") if made.tcp_packets else ("ethernet", "the packets")
+            )
+            what += f"; freezeframe decode {source} -d {decoder} shows {shown} that there are"
+        return "\n\n".join([what, *bulleted("Notes", made.notes)])
     operations = ", ".join(f"{count:,} {kind}" for kind, count in made.operations.items())
     bad = f", {made.bad_crc:,} with a wrong CRC" if made.bad_crc else ""
     head = (

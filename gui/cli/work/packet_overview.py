@@ -29,7 +29,7 @@ def show_packets(
     """Print what is in a file of packets, and the decoders that take it.
 
     Raises:
-        InputError: it cannot be read, or packets come while they are read.
+        InputError: it cannot be read, holds no packet, or packets come while they are read.
     """
     refuse_options(source, reading)
     registry = load_with_plugins(plugins)
@@ -50,6 +50,8 @@ def show_packets(
         for block in packets:
             summary.take(block)
     print_notes(packets.notes)
+    if not summary.packets:
+        raise InputError(f"{source}: holds no packet that can be read: there is nothing to decode")
     begin = datetime.fromtimestamp(packets.epoch_ns // 10**9, UTC)
     words = [word for plugin in plugins for word in ("--plugin", str(plugin))]
     commands = {

@@ -87,6 +87,13 @@ class Judged:
     agrees: bool | None
 
     @property
+    def within(self) -> str:
+        """How far from the paper's number it still agrees, in words."""
+        if self.agrees is None:
+            return "-"
+        return f"{100 * tolerance_of(self.row):.0f} %" if tolerance_of(self.row) else "the range"
+
+    @property
     def verdict(self) -> str:
         if self.agrees is None:
             return "contradiction"
@@ -98,9 +105,17 @@ class Judged:
         return {
             "quantity": row.key, "label": row.label, "unit": row.unit, "kind": row.kind,
             "paper": low if low == high else [low, high], "paper_says": row.said or ("about" if row.about else ""),
-            "ours": self.ours, "difference_percent": self.difference, "agrees": self.agrees,
+            "ours": self.ours, "difference_percent": self.difference,
+            "tolerance_percent": None if self.agrees is None else 100 * tolerance_of(row), "agrees": self.agrees,
             "mechanism": row.why, "fitted": list(row.fitted),
         }  # fmt: skip
+
+
+def tolerance_of(row: Row) -> float:
+    """Return the share of the paper's number within which ours agrees; 0 where the paper prints a range."""
+    if row.paper is not None and row.paper[0] < row.paper[1]:
+        return 0.0
+    return ABOUT if row.about else TOLERANCE
 
 
 def judge_row(row: Row, bench: Bench) -> Judged:
@@ -111,8 +126,7 @@ def judge_row(row: Row, bench: Bench) -> Judged:
     low, high = row.paper
     near = min(max(ours, low), high)
     difference = 100 * (ours - near) / abs(near) if near else 0.0
-    tolerance = 0.0 if low < high else ABOUT if row.about else TOLERANCE
-    agrees = abs(ours - near) <= tolerance * abs(near)
+    agrees = abs(ours - near) <= tolerance_of(row) * abs(near)
     return Judged(row, ours, difference, None if row.kind == "contradiction" else agrees)
 
 
@@ -120,25 +134,35 @@ def rows_text(judged: Sequence[Judged]) -> str:
     """Return the rows as a table, and how many agree."""
     rows = [
         (one.row.label, paper_text(one.row), f"{number(one.ours)} {one.row.unit}".rstrip(),
-         "-" if one.difference is None else f"{one.difference:+z.1f} %", one.row.kind, one.verdict, one.row.why)
+         "-" if one.difference is None else f"{one.difference:+z.1f} %", one.within, one.row.kind, one.verdict,
+         one.row.why)
         for one in judged
     ]  # fmt: skip
-    headers = ("quantity", "paper", "ours", "difference", "kind", "agrees", "mechanism")
-    return f"{table(headers, rows, right=(1, 2, 3))}\n\n{tally(judged)}"
+    headers = ("quantity", "paper", "ours", "difference", "within", "kind", "agrees", "mechanism")
+    return f"{table(headers, rows, right=(1, 2, 3, 4))}\n\n{tally(judged)}"
 
 
 def rows_markdown(judged: Sequence[Judged]) -> str:
     """Return the rows as a table of Markdown, for the documentation."""
     lines = [
-        "| quantity | paper | ours | difference | kind | agrees | mechanism |",
-        "|---|---|---|---|---|---|---|",
+        "| quantity | paper | ours | difference | within | kind | agrees | mechanism |",
+        "|---|---|---|---|---|---|---|---|",
     ]
     for one in judged:
         difference = "-" if one.difference is None else f"{one.difference:+z.1f} %"
         ours = f"{number(one.ours)} {one.row.unit}".rstrip()
         verdict = "**no**" if one.agrees is False else one.verdict
         kind = f"fit of {', '.join(one.row.fitted)}" if one.row.fitted else one.row.kind
-        cells = (one.row.label, paper_text(one.row), ours, difference, kind, verdict, one.row.why)
+        cells = (
+            one.row.label,
+            paper_text(one.row),
+            ours,
+            difference,
+            one.within,
+            kind,
+            verdict,
+            one.row.why,
+        )
         lines.append(f"| {' | '.join(cells)} |")
     return "\n".join([*lines, "", tally(judged)])
 
