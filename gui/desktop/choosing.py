@@ -28,6 +28,9 @@ class Choosing:
         self._feed = feed
         self.place: Place | None = None
         self.guided = False
+        self._evidence: list[str] = []  # tracks of the finding that was shown
+        self._scrolled_px = 0  # as it was scrolled to them
+        self._tracks = 0  # that there were then, hidden ones too
 
     def choose(self, place: Place, by: str) -> None:
         """Show a row in all views but the one that it was chosen in."""
@@ -103,11 +106,16 @@ class Choosing:
         for table, rows in marked.items():
             hits |= shown.hits(table, rows)
         self._panes.timeline.set_hits(hits)
-        self._panes.control.set_evidence([key for key, rows in hits.items() if len(rows)])
-        selection = self._panes.timeline.selection()
-        if selection is not None:
-            self._panes.timeline.scroll_to_top()
-            self._panes.timeline.show_track(selection.key)
+        self._evidence = [key for key, rows in hits.items() if len(rows)]
+        self._panes.control.set_evidence(self._evidence)
+        self._show_evidence()
+
+    def tracks_given(self) -> None:
+        """Bring the evidence back into view where tracks above it moved it; not once the user has scrolled."""
+        timeline = self._panes.timeline
+        others = len(timeline.arranged.order()) != self._tracks
+        if others and self._evidence and timeline.scrolled_px == self._scrolled_px:
+            self._show_evidence()
 
     def place_of(self, selection: Selection) -> Place | None:
         """Return the row of a table that an item of the time line stands for."""
@@ -146,6 +154,20 @@ class Choosing:
         opened = self._panes.workspace.sources.get(source)
         if opened is not None and isinstance(t_ps, int):
             self._panes.timeline.show_time(t_ps + opened.offset_ps)
+
+    def _show_evidence(self) -> None:
+        """Scroll to the tracks of the evidence that are not in view, below the begin of their source if it has room."""
+        timeline, selection = self._panes.timeline, self._panes.timeline.selection()
+        chosen = [] if selection is None else [selection.key]
+        keys = {*self._evidence, *chosen}
+        rows = [row.key for row in timeline.arranged.rows]
+        shown = [key for key in rows if key in keys]
+        if shown and not timeline.shows_tracks(shown):
+            source = shown[0].split("/")[0]
+            begin = next(key for key in rows if key.split("/")[0] == source)
+            if not (timeline.scroll_to([begin, *shown]) or timeline.scroll_to(shown)):
+                timeline.show_track((chosen or shown)[0])
+        self._scrolled_px, self._tracks = timeline.scrolled_px, len(timeline.arranged.order())
 
     def _show_on_timeline(self, opened: Opened, place: Place) -> None:
         for track in opened.tracks:

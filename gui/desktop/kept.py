@@ -58,7 +58,7 @@ class Kept(QObject):
             geometry=bytes(window.saveGeometry().data()),
             parts=window.panels_state(),
             gutter_px=window.timeline.gutter_px,
-            preset=window.control.choice.preset,
+            preset=window.control.own_preset,
             legend=window.legend_on,
             hidden_columns={
                 name: tuple(sorted(one)) for name, one in window.table.hidden_columns.items() if one

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from PyQt6.QtCore import QChildEvent, Qt
+from PyQt6.QtCore import QChildEvent, QSize, Qt
 from PyQt6.QtGui import QShowEvent, QUndoStack
 from PyQt6.QtWidgets import (
     QDockWidget,
@@ -40,6 +40,7 @@ from freezeframe.gui.text import printable
 
 _SAID_SHARE, _SAID_PX = 0.27, (370, 620)  # of the window's width, for what is said of a choice
 _READ_SHARE, _READ_PX = 0.3, (180, 300)  # of its height, for tables and proofs
+_USUAL_PX = QSize(1600, 900)  # of the window, where the screen has room
 _TROUBLES = 5  # messages that are shown at once
 
 
@@ -233,7 +234,9 @@ class Panes(QMainWindow):
             self.docks[first].raise_()
         self.setCorner(Qt.Corner.BottomRightCorner, right)
         self.setTabPosition(right, self.tabPosition(bottom))
-        self.resize(1600, 900)
+        screen = self.screen()
+        room = _USUAL_PX if screen is None else screen.availableGeometry().size()
+        self.resize(_USUAL_PX.boundedTo(room))
         status = self.statusBar()
         if status is not None:
             named(status, "status")

@@ -12,6 +12,7 @@ from freezeframe.gui.desktop.timeline.view import TimelineView
 from freezeframe.gui.desktop.track_tree import MOST_OPEN, TrackChoice, offered
 from freezeframe.gui.tracks.tracks import Track
 
+_FAULT, _SIGNALS = "fault", "signals"  # of `PRESETS`
 _LEAST_OPEN = 5  # of each source, where there are many
 
 
@@ -30,6 +31,8 @@ class TrackControl(QObject):
         self._timeline = timeline
         self._panel = panel
         self.own_order = False  # the user has moved a track: what comes later is put at the end
+        self._expects_faults = True
+        self._in_place = False  # the preset of signals stands in place of the user's
         self._own = False  # a saved view is shown: nothing is opened or closed by itself
         timeline.group_clicked.connect(self._group)
         panel.shown.connect(self.show)
@@ -39,13 +42,28 @@ class TrackControl(QObject):
 
     def given(self) -> None:
         """Take the tracks that the time line has now."""
-        self.offers.emit(offered(self._timeline.tracks()))
         self._apply()
+        self.offers.emit(offered(self._timeline.tracks()))
+
+    @property
+    def own_preset(self) -> str:
+        """The preset that is the user's."""
+        return _FAULT if self._in_place else self.choice.preset
+
+    def expect_faults(self, on: bool) -> None:
+        """Show signals in place of "find the fault" while nothing is open in which one could be found."""
+        if on == self._expects_faults:
+            return
+        self._expects_faults = on
+        if self.own_preset == _FAULT:
+            self._in_place = not on
+            self.choice.preset = _FAULT if on else _SIGNALS
+            self._apply()
 
     def take_preset(self, name: str) -> None:
         """Open the tracks of a preset. Raises: KeyError."""
         self.choice.take_preset(name)
-        self._own = False
+        self._own = self._in_place = False
         self._panel.search.blockSignals(True)
         self._panel.search.clear()
         self._panel.search.blockSignals(False)

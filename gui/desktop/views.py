@@ -125,6 +125,7 @@ class Views(Panes):
         work.jobs.changed.connect(self._refresh_findings)
         work.jobs.changed.connect(self.show_middle)
         self.control.changed.connect(self._refresh_legend)
+        self.control.offers.connect(lambda _: self.choosing.tracks_given())
         self.timeline.gutter_changed.connect(self.overview.set_gutter)
         self.welcome.asked.connect(self.open)
         self.timeline.selection_changed.connect(self.choosing.timeline_chosen)
@@ -204,6 +205,7 @@ class Views(Panes):
         self.docks["Live"].setVisible(bool(self.workspace.live))
         if sources:
             self.make_room(any(source.kind in ("capture", "packets") for source in sources))
+            self.control.expect_faults(any(source.kind != "samples" for source in sources))
         self._refresh_findings()
         self._refresh_notes()
 

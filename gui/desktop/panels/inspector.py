@@ -32,6 +32,7 @@ class InspectorPanel(QWidget):
         super().__init__()
         self.title = plain_label("what is inspected", "Nothing is chosen.")
         self.tree = FittedTree("inspected fields", ("field", "value", "expected"), *_BELOW)
+        self.tree.setHeaderHidden(True)  # headings of nothing
         self.bits = plain_label("bits of the chosen word")
         self.bits.setFont(QFontDatabase.systemFont(QFontDatabase.SystemFont.FixedFont))
         self.bits.setWordWrap(False)
@@ -64,6 +65,7 @@ class InspectorPanel(QWidget):
         fields = [_line(field) for field in what.fields]
         items += [row_of(["row", "", ""], fields)] if what.words else fields
         self.tree.blockSignals(True)
+        self.tree.setHeaderHidden(not items)
         fill_tree(self.tree, items)
         for one in items[: 2 if what.words else 0]:
             one.setExpanded(True)

@@ -6,7 +6,7 @@ Nothing here reads a whole column; that is the builder's work, in its own thread
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 from PyQt6.QtCore import QCoreApplication, QPointF, QRectF, Qt, pyqtSignal
 from PyQt6.QtGui import QColor, QImage, QPainter, QPaintEvent, QResizeEvent
@@ -15,7 +15,7 @@ from PyQt6.QtWidgets import QWidget
 from freezeframe.gui.desktop.timeline import export
 from freezeframe.gui.desktop.timeline.builder import Builder
 from freezeframe.gui.desktop.timeline.gutter import draw_gutter
-from freezeframe.gui.desktop.timeline.layout import GroupLine, Layout, Row
+from freezeframe.gui.desktop.timeline.layout import GROUP_PX, HEADING_PX, GroupLine, Layout, Row
 from freezeframe.gui.desktop.timeline.overlay import RULER_PX, draw_overlay, draw_ruler
 from freezeframe.gui.desktop.timeline.prepared import Prepared
 from freezeframe.gui.desktop.timeline.raster import Raster
@@ -238,9 +238,28 @@ class TimelineCanvas(QWidget):
         """Scroll the tracks by a part of the height."""
         self._bar.setValue(self._bar.value() + round(pages * self._area_height()))
 
-    def scroll_to_top(self) -> None:
-        """Scroll to the first track."""
-        self._bar.setValue(0)
+    @property
+    def scrolled_px(self) -> int:
+        """How far down the tracks are scrolled."""
+        return self._bar.value()
+
+    def shows_tracks(self, keys: Collection[str]) -> bool:
+        """Return whether all of these tracks that have a row are in view as a whole."""
+        top = self._bar.value()
+        rows = [row for row in self.arranged.rows if row.key in keys]
+        return all(top <= row.y and row.y + row.height <= top + self._area_height() for row in rows)
+
+    def scroll_to(self, keys: Collection[str]) -> bool:
+        """Scroll the first of these tracks to the top, with what is written above it; False where not all have room."""
+        rows = [row for row in self.arranged.rows if row.key in keys]
+        if not rows:
+            return False
+        first, last = rows[0], rows[-1]
+        top = first.y - HEADING_PX * bool(first.heading) - GROUP_PX * first.grouped
+        if last.y + last.height - top > self._area_height():
+            return False
+        self._bar.setValue(top)
+        return True
 
     def show_track(self, key: str) -> None:
         """Scroll until a track is in view."""

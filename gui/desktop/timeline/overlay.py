@@ -26,7 +26,7 @@ def draw_ruler(painter: QPainter, scene: Scene, overlay: Overlay) -> None:
     painter.setFont(label_font(LABEL_PX))
     axis = scene.axis()
     painter.setPen(QColor(theme.dim))
-    busy_until = 4.0
+    busy_until = 2.0  # where the label of the first tick may begin
     if axis.base:
         text = f"{axis.base} +"
         painter.drawText(QPointF(4, RULER_PX - 13), text)

@@ -60,6 +60,7 @@ def make_window(qtbot: QtBot, tmp_path: Path) -> Iterator[MakeWindow]:
         )
         window = MainWindow(workspace, allow_write=allow_write)
         made.append(window)
+        window.resize(1600, 900)  # the screen of these tests is smaller
         window.show()
         return window
 

@@ -3,14 +3,30 @@
 from __future__ import annotations
 
 from pathlib import Path
+from types import SimpleNamespace
 
-from PyQt6.QtCore import QMimeData, QPoint, QPointF, Qt, QUrl
+import numpy as np
+import pytest
+from PyQt6.QtCore import QMimeData, QPoint, QPointF, QRect, Qt, QUrl
 from PyQt6.QtGui import QDropEvent
 from pytestqt.qtbot import QtBot
 
+from freezeframe.capture.files.sigrok_sr_writer import write_sr
+from freezeframe.decoders.serial.mdio_encode import MdioFrame, encode_frames
+from freezeframe.gui.desktop.sources.opened import Part
 from freezeframe.gui.desktop.timeline.overlay import RULER_PX
 from freezeframe.gui.desktop.window import MainWindow
-from tests.gui.desktop.conftest import MakeWindow, click, settle, type_text, wait_loaded
+from freezeframe.gui.desktop.workspace import Workspace
+from freezeframe.gui.tracks.tracks import WaveTrack
+from tests.gui.desktop.conftest import (
+    NO_ANALYSES,
+    MakeWindow,
+    Show,
+    click,
+    settle,
+    type_text,
+    wait_loaded,
+)
 from tests.gui.desktop.timeline import hands
 
 
@@ -39,6 +55,93 @@ def test_fifteen_tracks_are_open_and_a_click_on_a_group_opens_the_rest_of_it(
     assert {f"1/words/B.{t}" for t in ("tx_enq", "tx_deq", "rx_enq", "rx_deq")} < set(shown(window))
     click_group(window, "B packets")
     assert not [key for key in shown(window) if key.startswith(("1/words/B.", "1/packets/B."))]
+
+
+def evidence_in_view(window: MainWindow) -> bool:
+    view, keys = window.timeline, window.control.choice.evidence
+    seen = [key for key in keys if view.arranged.row(key)]
+    return bool(seen) and all(RULER_PX < view.row_center(key) < view.height() for key in seen)
+
+
+def test_the_evidence_comes_into_view_also_behind_another_capture_and_stays_there(
+    qtbot: QtBot, window: MainWindow, fault_capture: Path, other_capture: Path
+) -> None:
+    wait_loaded(qtbot, window, other_capture)
+    second = wait_loaded(qtbot, window, fault_capture)
+    settle(qtbot, window)
+    bar = window.timeline._bar
+    window.findings.select(second, 0, tell=True)
+    assert all(key.startswith("2/") for key in window.control.choice.evidence)
+    assert evidence_in_view(window)
+
+    bar.setValue(bar.value() - 3)
+    here = bar.value()
+    window.choosing.show_finding(second, 0)
+    assert bar.value() == here  # it is in view: the view stays where the user has it
+
+    def more(first: int) -> None:
+        t_ps = np.array([0, 1_000], np.int64)
+        level = np.array([0, 1], np.uint8)
+        opened = window.workspace.sources["1"]
+        made = [
+            WaveTrack(
+                key=f"1/wave{n}/x",
+                name=f"x{n}",
+                source=opened.name,
+                t_ps=t_ps,
+                level=level,
+                end_ps=2_000,
+            )
+            for n in range(first, first + 40)
+        ]
+        window.control.choice.by_hand |= dict.fromkeys([track.key for track in made], True)
+        opened.absorb(Part(tracks=[(track, None) for track in made]))
+        window.workspace.changed.emit("1", "all")
+        settle(qtbot, window)
+
+    before = bar.value()
+    more(0)  # above the evidence: an analysis of the first capture has ended
+    assert bar.value() > before and evidence_in_view(window)
+    bar.setValue(0)
+    more(40)
+    assert bar.value() == 0  # the user has scrolled away
+
+
+def test_signals_stand_in_place_of_find_the_fault_where_there_is_none_to_find(
+    qtbot: QtBot, window: MainWindow, fault_capture: Path, tmp_path: Path
+) -> None:
+    frame = MdioFrame(22, "read", phy=1, reg=2, data=7)
+    write_sr(encode_frames([frame], samplerate_hz=10_000_000), tmp_path / "phy.sr")
+    presets = window.toolbar.presets
+    assert presets.currentData() == "fault"
+    wait_loaded(qtbot, window, tmp_path / "phy.sr")
+    assert presets.currentText() == "Logic analyzer"
+    assert window.control.own_preset == "fault"  # what is kept for the next time
+    wait_loaded(qtbot, window, fault_capture)
+    assert presets.currentText() == "Find the fault"
+    window.control.take_preset("all")
+    window.workspace.close_source("2")
+    assert presets.currentText() == "Everything"  # a choice of the user stands
+
+
+@pytest.mark.parametrize(
+    ("screen", "size"),
+    [((1024, 768), (1024, 768)), ((2560, 1440), (1600, 900)), ((1920, 800), (1600, 800))],
+)
+def test_a_new_window_is_no_larger_than_the_screen(
+    qtbot: QtBot, monkeypatch: pytest.MonkeyPatch, screen: tuple[int, int], size: tuple[int, int]
+) -> None:
+    room = SimpleNamespace(availableGeometry=lambda: QRect(0, 0, *screen))
+    monkeypatch.setattr(MainWindow, "screen", lambda self: room)
+    window = MainWindow(Workspace(analyses=NO_ANALYSES))
+    qtbot.addWidget(window)
+    assert (window.width(), window.height()) == size
+
+
+def test_an_inspector_without_a_choice_has_no_headings(show: Show, window: MainWindow) -> None:
+    assert window.inspector.tree.isHeaderHidden()
+    show()
+    assert not window.inspector.tree.isHeaderHidden()
 
 
 def test_a_search_shows_what_it_names_and_its_end_what_was_there_before(opened: MainWindow) -> None:

@@ -15,10 +15,11 @@ from pytestqt.qtbot import QtBot
 
 from freezeframe.capture.errors import InputError
 from freezeframe.gui.desktop.timeline.keys import KEYS, key_help
-from freezeframe.gui.desktop.timeline.overlay import RULER_PX
+from freezeframe.gui.desktop.timeline.overlay import FLAGS_PX, RULER_PX
 from freezeframe.gui.desktop.timeline.scene import GUTTER_PX
 from freezeframe.gui.desktop.timeline.view import Cursor, TimelineView
 from freezeframe.gui.desktop.view_export import write_png, write_svg
+from freezeframe.gui.palette import THEMES
 from freezeframe.gui.tracks.tracks import (
     BusTrack,
     IntervalTrack,
@@ -40,6 +41,14 @@ def test_opening_shows_everything(shown: Shown) -> None:
     t0, t1 = view.range()
     assert t0 <= 0 and t1 >= 19_600_000
     assert t1 - t0 < 22_000_000
+
+
+def test_the_first_tick_of_the_axis_has_its_label_at_the_very_edge_too(shown: Shown) -> None:
+    view = shown([packets()])
+    view.set_range(0, 1_000_000)
+    image, ground = view.grab().toImage(), QColor(THEMES["dark"].gutter).rgb()
+    label = range(view.gutter_px + 2, view.gutter_px + 20)
+    assert {image.pixel(x, y) for x in label for y in range(FLAGS_PX, RULER_PX - 6)} - {ground}
 
 
 def test_a_click_selects_the_packet_under_the_mouse_and_tells_its_row(
