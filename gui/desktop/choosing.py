@@ -162,10 +162,10 @@ class Choosing:
         keys = {*self._evidence, *chosen}
         rows = [row.key for row in timeline.arranged.rows]
         shown = [key for key in rows if key in keys]
-        if shown and not timeline.shows_tracks(shown):
+        if shown:
             source = shown[0].split("/")[0]
             begin = next(key for key in rows if key.split("/")[0] == source)
-            if not (timeline.scroll_to([begin, *shown]) or timeline.scroll_to(shown)):
+            if not (timeline.show_tracks([begin, *shown]) or timeline.show_tracks(shown)):
                 timeline.show_track((chosen or shown)[0])
         self._scrolled_px, self._tracks = timeline.scrolled_px, len(timeline.arranged.order())
 

@@ -243,22 +243,18 @@ class TimelineCanvas(QWidget):
         """How far down the tracks are scrolled."""
         return self._bar.value()
 
-    def shows_tracks(self, keys: Collection[str]) -> bool:
-        """Return whether all of these tracks that have a row are in view as a whole."""
-        top = self._bar.value()
-        rows = [row for row in self.arranged.rows if row.key in keys]
-        return all(top <= row.y and row.y + row.height <= top + self._area_height() for row in rows)
-
-    def scroll_to(self, keys: Collection[str]) -> bool:
-        """Scroll the first of these tracks to the top, with what is written above it; False where not all have room."""
+    def show_tracks(self, keys: Collection[str]) -> bool:
+        """Bring all these tracks into view, with what is written above the first; False where they have no room."""
         rows = [row for row in self.arranged.rows if row.key in keys]
         if not rows:
             return False
         first, last = rows[0], rows[-1]
         top = first.y - HEADING_PX * bool(first.heading) - GROUP_PX * first.grouped
-        if last.y + last.height - top > self._area_height():
+        room = self._area_height() - (last.y + last.height - top)
+        if room < 0:
             return False
-        self._bar.setValue(top)
+        if not top - room <= self._bar.value() <= top:
+            self._bar.setValue(top)
         return True
 
     def show_track(self, key: str) -> None:
