@@ -9,6 +9,7 @@ import shutil
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from textwrap import wrap
 from typing import Any
 
 from freezeframe.gui.text import printable
@@ -21,6 +22,7 @@ STANDARD_OUTPUT = "standard output"
 
 _TEXT_WIDTH = 100
 _LEAST_WIDTH = 60
+_LEAST_COLUMN = 16  # of a last column that goes on below itself
 
 
 def emit_json(document: Any) -> None:
@@ -43,17 +45,28 @@ def table(
 ) -> str:
     """Return rows as aligned columns under their headers; ``right`` are the right-aligned ones.
 
-    The last column is never padded, so lines have no trailing blanks.
+    The last column is never padded, so lines have no trailing blanks. Where a line is longer than the terminal, the
+    last column goes on below itself, at blanks; what is piped stays a line a row.
     """
     cells = [[printable(str(cell)) for cell in row] for row in [headers, *rows]]
     widths = [max(len(row[i]) for row in cells) for i in range(len(headers))]
+    last = len(headers) - 1
+    indent = sum(widths[:last]) + 2 * last
+    room = shutil.get_terminal_size().columns - indent if sys.stdout.isatty() else None
+    wraps = room is not None and _LEAST_COLUMN <= room < widths[last] and last not in right
     lines = []
     for row in cells:
         parts = [
             cell.rjust(width) if i in right else cell.ljust(width)
             for i, (cell, width) in enumerate(zip(row, widths, strict=True))
         ]
+        more: list[str] = []
+        if wraps and room is not None:
+            parts[last], *more = wrap(
+                row[last], room, break_long_words=False, break_on_hyphens=False
+            ) or [""]
         lines.append("  ".join(parts).rstrip())
+        lines += [" " * indent + each for each in more]
     return "\n".join(lines)
 
 
