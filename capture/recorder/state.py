@@ -82,9 +82,15 @@ def _card_state(device: CardDevice) -> RecorderState:
     alive, closed, crc_done = device.read_many(
         ["ctl.clocks_alive", "ctl.clocks_closed", "ctl.crc_done"]
     )
-    words = device.read_many(
-        [(f"tap.{n}", tap.number) for tap in card.recorders for n in _MEMORY[:4]]
-    )
+    try:
+        words = device.read_many(
+            [(f"tap.{n}", tap.number) for tap in card.recorders for n in _MEMORY[:4]]
+        )
+    except TargetError:
+        # A clock that has just stopped answers an error until the card has seen that it stands still.
+        if not _another_stands_still(device, alive):
+            raise
+        return _card_state(device)
     memories = {}
     first = 0
     for memory in device.memories:
@@ -117,6 +123,14 @@ def _card_state(device: CardDevice) -> RecorderState:
             for clock in card.clocks
         },
     )
+
+
+def _another_stands_still(device: CardDevice, alive: int) -> bool:
+    for _ in range(_TRIES):
+        if alive & ~device.read("ctl.clocks_alive"):
+            return True
+        time.sleep(_PAUSE_S)
+    return False
 
 
 def read_steady(device: Recorder, registers: Sequence[str]) -> list[int]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -150,6 +150,42 @@ def test_a_clock_that_stands_still_is_told(tmp_path: Path) -> None:
     report = pull(image, tmp_path / "x.ff")
     assert report.lost == ("A: clock rx stood still, so its taps recorded nothing after it did",)
     assert not CardFolder.open(tmp_path / "x.ff").devices[0].recording().clocks[1].alive
+
+
+def test_a_clock_that_stops_while_its_state_is_read_is_told(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    image = CardImage([recording()])
+    device = _device(image)
+    read_many = device.read_many
+    failed: list[bool] = []
+
+    def stopping(registers: Sequence[Any]) -> list[int]:
+        if not failed and ("tap.offered", 0) in registers:
+            failed.append(True)
+            image.device(0).set("ctl.clocks_alive", 1)
+            raise TargetError("the read of tap.offered[0] was answered with an error")
+        return read_many(registers)
+
+    monkeypatch.setattr(device, "read_many", stopping)
+    assert not read_state(device).clocks["rx"].alive
+    assert failed
+
+
+def test_a_read_that_fails_beside_clocks_that_run_is_an_error(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    device = _device(CardImage([recording()]))
+    read_many = device.read_many
+
+    def failing(registers: Sequence[Any]) -> list[int]:
+        if ("tap.offered", 0) in registers:
+            raise TargetError("the read of tap.offered[0] was answered with an error")
+        return read_many(registers)
+
+    monkeypatch.setattr(device, "read_many", failing)
+    with pytest.raises(TargetError, match=r"tap\.offered\[0\]"):
+        read_state(device)
 
 
 def test_a_chunk_that_does_not_have_the_crc_of_the_device_is_a_gap(tmp_path: Path) -> None:

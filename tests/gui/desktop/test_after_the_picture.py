@@ -78,7 +78,7 @@ def test_work_without_a_window_waits_for_none() -> None:
 def test_analyses_begin_when_the_first_finding_is_told_and_marked(
     qtbot: QtBot, window: MainWindow, fault_capture: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    seen: list[tuple[int, bool, bool, bool]] = []
+    seen: list[tuple[int, bool, bool]] = []
 
     def analyses(*_: object) -> Iterator[Part]:
         seen.append(
@@ -86,11 +86,11 @@ def test_analyses_begin_when_the_first_finding_is_told_and_marked(
                 window.findings.list.currentRow(),
                 "word-omitted" in window.findings.text.toPlainText(),
                 bool(window.timeline.hit_times),
-                window.timeline.is_building(),
             )
         )
         yield from ()
 
     monkeypatch.setattr(explained, "_analysis_parts", analyses)
+    monkeypatch.setattr(Progress.wait_until_shown, "__defaults__", (WAIT_MS / 1000,))
     wait_loaded(qtbot, window, fault_capture)
-    assert seen == [(0, True, True, False)]
+    assert seen == [(0, True, True)]
