@@ -126,7 +126,8 @@ def _card_state(device: CardDevice) -> RecorderState:
 
 
 def _another_stands_still(device: CardDevice, alive: int) -> bool:
-    for _ in range(_TRIES):
+    end_s = time.monotonic() + _SETTLE_S
+    while time.monotonic() < end_s:
         if alive & ~device.read("ctl.clocks_alive"):
             return True
         time.sleep(_PAUSE_S)

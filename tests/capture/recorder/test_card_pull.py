@@ -23,6 +23,7 @@ from freezeframe.capture.errors import (
 )
 from freezeframe.capture.folder.card_folder import CardFolder
 from freezeframe.capture.folder.opening import open_capture
+from freezeframe.capture.recorder import state
 from freezeframe.capture.recorder.control import arm_all, freeze_all
 from freezeframe.capture.recorder.pull import pull
 from freezeframe.capture.recorder.state import read_state
@@ -184,6 +185,7 @@ def test_a_read_that_fails_beside_clocks_that_run_is_an_error(
         return read_many(registers)
 
     monkeypatch.setattr(device, "read_many", failing)
+    monkeypatch.setattr(state, "_SETTLE_S", 0.01)
     with pytest.raises(TargetError, match=r"tap\.offered\[0\]"):
         read_state(device)
 
