@@ -70,7 +70,7 @@ def test_sci_is_printed_as_tables_drawn_and_given_as_json(tmp_path: Path) -> Non
     done = run_inside("reproduce", "sci", "--curves", "-o", str(tmp_path / "f"))
     assert done.code == 0
     assert "phases             4                     21     21      +0.0 %  yes" in done.out
-    assert "127 MB/s      +5.8 %  emerges  no" in done.out
+    assert "127 MB/s      +5.8 %  the range  emerges  no" in done.out
     for key in ("sci-7", "sci-8"):
         assert (tmp_path / "f" / f"{key}.svg").read_text().startswith("<svg")
     again = run_inside("reproduce", "sci", "--curves", "-o", str(tmp_path / "f"))
