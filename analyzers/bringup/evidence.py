@@ -15,7 +15,7 @@ from pathlib import Path
 from freezeframe.analyzers.bringup.failure import Failure
 from freezeframe.capture.custody.ledger import Ledger
 from freezeframe.capture.custody.rearming import Rearming
-from freezeframe.capture.errors import FreezeframeError
+from freezeframe.capture.errors import ForeignRecordingError, TargetError
 from freezeframe.capture.folder import CaptureFolder
 from freezeframe.capture.recorder.case import pull_case
 from freezeframe.capture.recorder.control import freeze, wait_for
@@ -94,11 +94,14 @@ class Evidence(Rearming):
     def undone(self, devices: Sequence[Device], undo: Callable[[], None]) -> Iterator[None]:
         """Undo after a block what it does to the cards; but not where it fails and its recording stands in them.
 
-        What a recording was made under (its loop-back, the tap of its memory) is read from the registers with it.
+        What a recording was made under (its loop-back, the tap of its memory) is read from the registers with it. What
+        another program has recorded meanwhile is no evidence of the stage, which puts its own settings back then.
         """
         try:
             yield
-        except (Failure, FreezeframeError) as error:
+        except ForeignRecordingError:
+            raise
+        except (Failure, TargetError) as error:
             self._failed(devices)
             if isinstance(error, Failure):
                 error.standing = self.standing

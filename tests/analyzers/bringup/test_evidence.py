@@ -6,11 +6,14 @@ from pathlib import Path
 
 import pytest
 
+from freezeframe.analyzers.bringup.evidence import Evidence
 from freezeframe.analyzers.bringup.ladder import StageResult, climb
+from freezeframe.analyzers.bringup.recording import under_traffic
 from freezeframe.analyzers.explain import explain
 from freezeframe.capture.custody.ledger import KEPT, Ledger
-from freezeframe.capture.errors import RecorderStateError
+from freezeframe.capture.errors import ForeignRecordingError, RecorderStateError
 from freezeframe.capture.folder import CaptureFolder
+from freezeframe.capture.recorder.control import arm_all, freeze_all
 from freezeframe.capture.recorder.pull import pull
 from freezeframe.capture.recorder.state import read_state
 from freezeframe.capture.registers.access import open_devices
@@ -104,3 +107,16 @@ def test_a_failure_without_a_recording_keeps_none_and_arms(
     assert (stage.capture, stage.standing) == (None, [])
     assert list(tmp_path.iterdir()) == []
     assert [read_state(device).state for device in devices] == ["armed", "armed"]
+
+
+def test_what_another_program_recorded_is_no_evidence_and_loop_back_is_switched_off() -> None:
+    devices = open_devices(card("none"))
+    arms = Evidence([devices], by="selftest", discard=True)
+    arms.arm()
+    with pytest.raises(ForeignRecordingError), under_traffic(devices, arms, loop=True):
+        arm_all(devices)  # somebody else
+        freeze_all(devices)
+        arms.arm()
+    assert [device.read("provoke.link") for device in devices] == [0, 0]
+    assert [read_state(device).state for device in devices] == ["frozen", "frozen"]
+    assert arms.standing == []
