@@ -7,12 +7,16 @@ import signal
 import subprocess
 import sys
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 
 import pytest
 
+from freezeframe.emulator.iwarp.completion import CompletionQueue
+from freezeframe.emulator.iwarp.memory import ProtectionDomain
 from freezeframe.emulator.iwarp.raw import RawPeer
 from freezeframe.emulator.iwarp.startup import StartupFrame
+from freezeframe.emulator.iwarp.verbs import Listener, accept
 from tests.gui.cli import process_environment, run_inside
 
 
@@ -87,6 +91,30 @@ def test_a_listener_serves_all_the_others_and_garbage_ends_nobody_but_its_own_co
             figures = json.loads(streamed.out)
             assert figures["MB_s"] == round(1000 * 50 * 65536 / figures["took_ns"], 1)
             assert figures["agreed"]["crc"] is True  # the listener wants it
+
+
+def test_an_answer_that_comes_late_is_still_the_answer_to_its_own_message() -> None:
+    def late(listener: Listener) -> None:
+        """Answer the first message when the second has come: no peer has to be quick."""
+        domain, completions = ProtectionDomain(), CompletionQueue()
+        buffers = domain.register(32)
+        pair = accept(listener.take(20), domain, completions)
+        for number in range(2):
+            pair.post_receive(buffers, 16 * number, 16, id=number)
+        with pair:
+            came = [completions.wait(20) for _ in range(2)]
+            for done in came:
+                pair.post_send(buffers, 16 * done.id, done.length, signaled=False)
+            completions.wait(20)  # until the peer closes
+
+    with Listener() as listener, ThreadPoolExecutor(1) as threads:
+        threads.submit(late, listener)
+        done = run_inside(
+            "iwarp", "connect", f"127.0.0.1:{listener.port}", "--stag", "1", "--limit", "2",
+            "--send", "first", "--send", "second", "--json",
+        )  # fmt: skip
+    assert done.code == 0, done.err
+    assert json.loads(done.out)["answers"] == [b"first".hex(), b"second".hex()]
 
 
 def test_bare_tcp_is_measured_by_the_same_verbs() -> None:

@@ -6,7 +6,7 @@ import json as json_lines
 import sys
 import threading
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import replace
 from typing import Any
 
@@ -214,7 +214,7 @@ def connect_and_do(
     document: dict[str, Any] = {"peer": peer, "agreed": agreed_document(client.pair.agreed)}
     said = [agreed_text(client.pair.agreed)]
     with told_strikes(client.pair, faults), client.pair:
-        answers = [_send(client, text.encode(), offers.limit_s) for text in sends]
+        answers = _send_each(client, [text.encode() for text in sends], offers.limit_s)
         if sends:
             document["answers"] = [None if a is None else a.hex() for a in answers]
             said += [
@@ -243,17 +243,23 @@ def connect_and_do(
         print(printable("\n".join(said)) if len(said) == 1 else "\n".join(map(printable, said)))
 
 
-def _send(client: Client, data: bytes, limit_s: float) -> bytes | None:
-    """Send a message and return the Send that answers it, None where there is none in time."""
-    client.region.data[: len(data)] = data
-    answer = client.domain.register(max(len(data), _MOST_RECEIVE_B))
-    client.pair.post_receive(answer)
-    client.pair.post_send(client.region, 0, len(data))
-    client.wait("send", limit_s)
-    try:
-        return bytes(answer.data[: client.wait("receive", limit_s).length])
-    except PeerSilentError:
-        return None
+def _send_each(client: Client, messages: Sequence[bytes], limit_s: float) -> list[bytes | None]:
+    """Send messages and return the Sends that answer them, None where none came in time; one that comes late, while
+    the next is waited for, still answers its own.
+    """
+    answers: list[bytes | None] = [None] * len(messages)
+    places = []
+    for number, data in enumerate(messages):
+        client.region.data[: len(data)] = data
+        places.append(client.domain.register(max(len(data), _MOST_RECEIVE_B)))
+        client.pair.post_receive(places[number], id=number)
+        # Its own completion may come after that of the answer: the answer tells as much.
+        client.pair.post_send(client.region, 0, len(data), signaled=False)
+        with suppress(PeerSilentError):
+            while answers[number] is None:
+                done = client.wait("receive", limit_s)
+                answers[done.id] = bytes(places[done.id].data[: done.length])
+    return answers
 
 
 def _remote(stag: str, hello: Hello | None) -> int:

@@ -92,9 +92,7 @@ def told_waits(trace: Trace, result: AnalysisResult) -> pd.DataFrame:
     said = result.tables[_WAITS].rename(columns={"kind": "waited_for"})
     said["device"] = said.pop("direction").astype(str).str.partition("->")[0]
     said = said.drop(columns="t_end_ps").drop_duplicates(place).set_index(place)
-    said = said.convert_dtypes(
-        convert_string=False
-    )  # whole numbers stay so beside what is not known
+    said = said.convert_dtypes()  # whole numbers stay so beside what is not known
     places = pd.MultiIndex.from_frame(waits[place].astype({"device": str}))
     words = waits_told(result)
     waits["text"] = [words.get(one, "") for one in places]
