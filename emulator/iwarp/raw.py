@@ -7,6 +7,8 @@ from __future__ import annotations
 
 import socket
 from collections import deque
+from collections.abc import Iterator
+from contextlib import contextmanager
 
 from freezeframe.emulator.iwarp.errors import PeerGoneError, PeerSilentError
 from freezeframe.emulator.iwarp.fpdu import Fpdu, FpduStream, build_fpdu
@@ -34,6 +36,7 @@ class RawPeer:
         self.crc_out = True
         self._incoming = FpduStream(markers=False)
         self._ready: deque[Fpdu] = deque()
+        self._held: bytearray | None = None  # what is to go at once
 
     @classmethod
     def connect(cls, host: str, port: int, *, limit_s: float = 5.0) -> RawPeer:
@@ -72,13 +75,26 @@ class RawPeer:
             PeerGoneError: the connection is broken.
             PeerSilentError: they are not taken in time.
         """
+        self.position += len(octets) * counted
+        if self._held is not None:
+            self._held += octets
+            return
         try:
             self.socket.sendall(octets)
         except TimeoutError as error:
             raise PeerSilentError(f"takes nothing for {self.limit_s:g} s") from error
         except OSError as error:
             raise PeerGoneError(f"the connection broke: {error.strerror}") from error
-        self.position += len(octets) * counted
+
+    @contextmanager
+    def at_once(self) -> Iterator[None]:
+        """Give what is sent within to TCP in one piece, so that it arrives together; errors as of `send`."""
+        self._held = bytearray()
+        try:
+            yield
+        finally:
+            held, self._held = self._held, None
+        self.send(bytes(held), counted=False)
 
     def send_frame(self, frame: StartupFrame) -> None:
         """Send an MPA frame; errors as of `send`."""

@@ -167,7 +167,8 @@ def _masks(trial: Trial) -> str:
 )
 def _responses(trial: Trial) -> str:
     word = _Word(trial)
-    asked = [word.ask(FETCH_ADD, 1, 0) for _ in range(3)]
+    with word.link.at_once():
+        asked = [word.ask(FETCH_ADD, 1, 0) for _ in range(3)]
     for number, identifier in enumerate(asked):
         outcome = word.answer()
         said, was = parse_response(word.payload(outcome))

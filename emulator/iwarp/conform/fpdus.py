@@ -206,15 +206,9 @@ def _pieces(trial: Trial) -> str:
 )
 def _several(trial: Trial) -> str:
     link = trial.open()
-    octets = b""
-    for _ in range(20):
-        octets += build_fpdu(
-            _empty_write(link),
-            position=link.position + len(octets),
-            markers=link.markers_out,
-            crc=link.crc_out,
-        )
-    link.send(octets)
+    with link.at_once():
+        for _ in range(20):
+            link.send_segment(_empty_write(link))
     return link.alive()
 
 
