@@ -1,49 +1,16 @@
-"""What an analysis and an analyzer are, and the findings that carry the rows they rest on."""
+"""What an analysis is, and the findings that carry the rows they rest on."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, field, fields, is_dataclass
 from enum import StrEnum
-from typing import Any, Protocol, TypeVar
+from typing import Any
 
 from freezeframe.capture.notebook import ShownInNotebooks
 
 UNDETERMINED = "undetermined"
 """The diagnosis of a symptom whose cause the recording does not decide."""
-
-Batch_contra = TypeVar("Batch_contra", contravariant=True)
-State = TypeVar("State")
-Batch = TypeVar("Batch")
-Result = TypeVar("Result")
-Result_co = TypeVar("Result_co", covariant=True)
-
-
-class Analyzer(Protocol[Batch_contra, State, Result_co]):
-    """A computation over the segments of a recording, in order.
-
-    ``init`` makes an empty state, ``step`` takes one segment into it, ``merge`` joins the states of
-    neighbouring stretches (in order; an analyzer says where the order does not matter), ``finish``
-    gives the result. One form for one capture, a long archive and several machines.
-    """
-
-    name: str
-
-    def init(self) -> State: ...
-
-    def step(self, state: State, batch: Batch_contra) -> State: ...
-
-    def merge(self, states: Sequence[State]) -> State: ...
-
-    def finish(self, state: State) -> Result_co: ...
-
-
-def run_analyzer(analyzer: Analyzer[Batch, State, Result], batches: Iterable[Batch]) -> Result:
-    """Run an analyzer over all segments of one recording, oldest first."""
-    state = analyzer.init()
-    for batch in batches:
-        state = analyzer.step(state, batch)
-    return analyzer.finish(state)
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from freezeframe.analyzers.card.names import LAW_BROKEN, NONE_KNOWN, RECORDER_SUSPECT
-from freezeframe.analyzers.contract import UNDETERMINED, Finding, run_analyzer
+from freezeframe.analyzers.contract import UNDETERMINED, Finding
 from freezeframe.analyzers.diagnosis import (
     access_refused,
     clock_drift,
@@ -34,7 +34,7 @@ from freezeframe.analyzers.diagnosis.stall import Stall
 from freezeframe.analyzers.diagnosis.standstill import Stand
 from freezeframe.analyzers.diagnosis.symptoms import symptoms, undetermined
 from freezeframe.analyzers.dma import findings as dma_faults
-from freezeframe.analyzers.facts import CrcVerdicts, Facts, first_bad_taps
+from freezeframe.analyzers.facts import Facts, first_bad_taps
 from freezeframe.analyzers.view import CaptureView
 from freezeframe.analyzers.witness.answers import (
     law_broken,
@@ -219,14 +219,13 @@ def explain(
         )
         for finding in findings
     ]
-    first_bad = first_bad_taps(view, run_analyzer(CrcVerdicts(), [view]))
     shown = tuple(f"{name}." for name in view.names)
     lost = [line for line in view.folder.lost if devices is None or line.startswith(shown)]
     notes = [
         *(wait.text for wait in healthy),
         *view.switched_off,
         *view.left_out,
-        *first_bad,
+        *first_bad_taps(view),
         *lost,
         *trace.notes,
         *(str(problem) for problem in trace.problems),

@@ -11,17 +11,16 @@ is as long both ways and for both.
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
 
 import numpy as np
 import numpy.typing as npt
 
-from freezeframe.analyzers.contract import run_analyzer
-from freezeframe.analyzers.credits.ledger import CreditLedger, FlowAccount
+from freezeframe.analyzers.credits.ledger import FlowAccount, credit_accounts
 from freezeframe.analyzers.streams import Packet, Stream
-from freezeframe.analyzers.taps.tap_diff import SegmentDiff, TapDiff
+from freezeframe.analyzers.taps.tap_diff import SegmentDiff, tap_diffs
 from freezeframe.analyzers.view import CaptureView
 from freezeframe.capture.card.roles import EVENT_LOG
 from freezeframe.capture.count_text import plural
@@ -75,12 +74,11 @@ class Facts:
 
     @cached_property
     def diffs(self) -> dict[tuple[str, str], SegmentDiff]:
-        diffs = run_analyzer(TapDiff(), [self.view])
-        return {(diff.up.source, diff.down.source): diff for diff in diffs}
+        return {(diff.up.source, diff.down.source): diff for diff in tap_diffs(self.view)}
 
     @cached_property
     def accounts(self) -> tuple[FlowAccount, ...]:
-        return run_analyzer(CreditLedger(), [self.view])
+        return credit_accounts(self.view)
 
     def streams(self, sender: str, receiver: str) -> tuple[Stream | None, ...]:
         """Return the streams of the four taps of a direction."""
@@ -193,7 +191,7 @@ class Facts:
             for packet in stream.packets
             if int(stream.cycle[packet.start]) <= cycle <= int(stream.cycle[packet.end - 1]) + _LATE
         ]
-        return all(p.header_ok and p.payload_ok and p.length_ok for p in leaving)
+        return all(packet.good for packet in leaving)
 
     def froze_on(self, stream: Stream, packet: Packet) -> bool:
         """Return whether the recorder's first cause came as this packet left the receiver's FIFO.
@@ -276,95 +274,31 @@ class Facts:
         )
 
 
-@dataclass(slots=True)
-class TapVerdicts:
-    """Counts at one tap. ``unknown``: packets that are not wholly recorded, so a CRC cannot be checked.
-
-    ``bad`` are the packets that fail any check, in order.
-    """
-
-    packets: int = 0
-    unknown: int = 0
-    header_bad: int = 0
-    payload_bad: int = 0
-    length_bad: int = 0
-    bad: list[Packet] = field(default_factory=list)
-
-    def add(self, packet: Packet) -> None:
-        verdicts = (packet.header_ok, packet.payload_ok, packet.length_ok)
-        self.packets += 1
-        self.unknown += None in verdicts
-        self.header_bad += packet.header_ok is False
-        self.payload_bad += packet.payload_ok is False
-        self.length_bad += packet.length_ok is False
-        if packet.bad:
-            self.bad.append(packet)
-
-    def __iadd__(self, other: TapVerdicts) -> TapVerdicts:
-        self.packets += other.packets
-        self.unknown += other.unknown
-        self.header_bad += other.header_bad
-        self.payload_bad += other.payload_bad
-        self.length_bad += other.length_bad
-        self.bad += other.bad
-        return self
-
-
-Verdicts = dict[tuple[str, str], TapVerdicts]
-
-
-class CrcVerdicts:
-    """Verdicts by (device, tap). Counts may be merged in any grouping; ``bad`` keeps its order."""
-
-    name = "crc-verdicts"
-
-    def init(self) -> Verdicts:
-        return {}
-
-    def step(self, state: Verdicts, batch: CaptureView) -> Verdicts:
-        for place, stream in batch.streams.items():
-            counts = state.setdefault(place, TapVerdicts())
-            for packet in stream.packets:
-                counts.add(packet)
-        return state
-
-    def merge(self, states: Sequence[Verdicts]) -> Verdicts:
-        merged = self.init()
-        for state in states:
-            for place, counts in state.items():
-                total = merged.setdefault(place, TapVerdicts())
-                total += counts
-        return merged
-
-    def finish(self, state: Verdicts) -> Verdicts:
-        return state
-
-
-def first_bad_taps(view: CaptureView, verdicts: Verdicts) -> list[str]:
-    """Return one line for each direction in which packets fail checks: where first, and how many."""
-    lines = []
+def first_bad_taps(view: CaptureView) -> Iterator[str]:
+    """Yield one line for each direction in which packets fail checks: where first, and how many."""
     for sender, receiver in view.directions:
-        before = None
+        before = ""
         for device, tap in view.path(sender, receiver):
-            counts = verdicts.get((device, tap))
-            if counts is None:
-                continue
-            if counts.bad:
-                good = f", {before}" if before else ""
-                fail = "fails" if len(counts.bad) == 1 else "fail"
-                lines.append(
-                    f"{sender}->{receiver}: the first bad tap is {device}.{tap}: {len(counts.bad)} of "
-                    f"{plural(counts.packets, 'packet', thousands='')} {fail} a check (header CRC {counts.header_bad}, "
-                    f"payload CRC {counts.payload_bad}, length {counts.length_bad}){good}"
+            stream = view.stream(device, tap)
+            packets = stream.packets if stream is not None else []
+            bad = [packet for packet in packets if packet.bad]
+            if bad:
+                header, payload, length = (
+                    sum(getattr(packet, verdict) is False for packet in bad)
+                    for verdict in ("header_ok", "payload_ok", "length_ok")
+                )
+                yield (
+                    f"{sender}->{receiver}: the first bad tap is {device}.{tap}: {len(bad)} of "
+                    f"{plural(len(packets), 'packet', thousands='')} {'fails' if len(bad) == 1 else 'fail'} a check "
+                    f"(header CRC {header}, payload CRC {payload}, length {length}){before}"
                 )
                 break
-            checked = counts.packets - counts.unknown
+            checked = sum(packet.checked for packet in packets)
             if (
                 checked
             ):  # of a tap that could not be read, or holds no whole packet, nothing is said
-                which = "all" if not counts.unknown else f"the {checked} that could be checked"
-                before = f"{which} good at {device}.{tap}"
-    return lines
+                which = "all" if checked == len(packets) else f"the {checked} that could be checked"
+                before = f", {which} good at {device}.{tap}"
 
 
 _AFTER_PACKET = 520

@@ -91,7 +91,21 @@ class Packet:
     @property
     def bad(self) -> bool:
         """A check of the hardware, made here again, fails."""
-        return False in (self.header_ok, self.payload_ok, self.length_ok)
+        return False in self._verdicts
+
+    @property
+    def good(self) -> bool:
+        """Every check can be made, and passes."""
+        return all(self._verdicts)
+
+    @property
+    def checked(self) -> bool:
+        """Every check can be made."""
+        return None not in self._verdicts
+
+    @property
+    def _verdicts(self) -> tuple[bool | None, ...]:
+        return self.header_ok, self.payload_ok, self.length_ok
 
 
 class Recorded:

@@ -12,7 +12,6 @@ import pandas as pd
 
 from freezeframe.analyzers.analysis import Figure
 from freezeframe.analyzers.card.view import CardView
-from freezeframe.analyzers.contract import run_analyzer
 from freezeframe.analyzers.latency.match import EventBatch, PhaseAnalyzer, PhaseResult
 from freezeframe.analyzers.latency.phases import Phase, PhaseTable
 from freezeframe.capture.card.sequences import PEER, events_of
@@ -53,7 +52,7 @@ def ways_of(card: CardView) -> Iterator[tuple[PhaseTable, PhaseResult]]:
             np.array([stage for stage, _ in mine], np.uint8),
         )
         matcher = PhaseAnalyzer(table, keys=max(1, len(keys)), slowest=_SLOWEST)
-        yield table, run_analyzer(matcher, [batch])
+        yield table, matcher.finish(matcher.step(matcher.init(), batch))
 
 
 def phase_figures(card: CardView) -> tuple[list[Figure], list[pd.DataFrame], list[str]]:

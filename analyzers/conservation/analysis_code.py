@@ -13,7 +13,7 @@ import pandas as pd
 
 from freezeframe.analyzers.analysis import AnalysisResult, Figure
 from freezeframe.analyzers.conservation.terms import Subject, Terms
-from freezeframe.analyzers.contract import UNDETERMINED, Evidence, Finding, Row, run_analyzer
+from freezeframe.analyzers.contract import UNDETERMINED, Evidence, Finding, Row
 from freezeframe.analyzers.facts import Facts
 from freezeframe.analyzers.view import CaptureView
 from freezeframe.capture.card.roles import EVENT_LOG
@@ -78,24 +78,6 @@ def check_laws(
     terms = Terms(view, facts)
     held = laws_of(view.roles.card) if laws is None else laws
     return [_checked(terms, law, subject) for law in held for subject in _subjects(view, law)]
-
-
-class Conservation:
-    """The laws of captures in order, each held against itself: counts of two captures are not one account."""
-
-    name = "conservation"
-
-    def init(self) -> tuple[Checked, ...]:
-        return ()
-
-    def step(self, state: tuple[Checked, ...], batch: CaptureView) -> tuple[Checked, ...]:
-        return (*state, *check_laws(batch))
-
-    def merge(self, states: Sequence[tuple[Checked, ...]]) -> tuple[Checked, ...]:
-        return tuple(checked for state in states for checked in state)
-
-    def finish(self, state: tuple[Checked, ...]) -> tuple[Checked, ...]:
-        return state
 
 
 def _subjects(view: CaptureView, law: CardLaw) -> Iterator[Subject]:
@@ -190,7 +172,7 @@ def _finding(broken: Checked) -> Finding:
 
 
 def run(view: CaptureView) -> AnalysisResult:
-    checked = run_analyzer(Conservation(), [view])
+    checked = check_laws(view)
     counts = {
         state: sum(c.state == state for c in checked)
         for state in ("holds", "broken", "not checkable")

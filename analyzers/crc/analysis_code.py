@@ -5,7 +5,7 @@ Where a tap further up has the packet unharmed, what really happened to it is kn
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import islice
 from typing import Any
@@ -14,10 +14,9 @@ import numpy as np
 import pandas as pd
 
 from freezeframe.analyzers.analysis import AnalysisResult, Figure
-from freezeframe.analyzers.contract import run_analyzer
 from freezeframe.analyzers.crc.forensics import Explanation, Forensics, Place, examine
 from freezeframe.analyzers.streams import Packet, Stream
-from freezeframe.analyzers.taps.tap_diff import PacketPair, TapDiff
+from freezeframe.analyzers.taps.tap_diff import PacketPair, tap_diffs
 from freezeframe.analyzers.view import CaptureView
 from freezeframe.capture.registers.layouts import HEADER
 from freezeframe.decoders.crc import CRC16_IBM_3740, CRC32_ISO_HDLC
@@ -79,28 +78,10 @@ def bad_crcs(view: CaptureView) -> Iterator[BadCrc]:
                 )
 
 
-class CrcForensics:
-    """Every wrong CRC of captures in order; at most 500 of each capture are examined."""
-
-    name = "crc-forensics"
-
-    def init(self) -> tuple[BadCrc, ...]:
-        return ()
-
-    def step(self, state: tuple[BadCrc, ...], batch: CaptureView) -> tuple[BadCrc, ...]:
-        return (*state, *islice(bad_crcs(batch), _MOST_PACKETS))
-
-    def merge(self, states: Sequence[tuple[BadCrc, ...]]) -> tuple[BadCrc, ...]:
-        return tuple(bad for state in states for bad in state)
-
-    def finish(self, state: tuple[BadCrc, ...]) -> tuple[BadCrc, ...]:
-        return state
-
-
 def _above(view: CaptureView) -> dict[tuple[str, int], tuple[str, PacketPair]]:
     """Return for each packet what the tap before it has: name of that tap, and the comparison."""
     pairs = {}
-    for diff in run_analyzer(TapDiff(), [view]):
+    for diff in tap_diffs(view):
         for pair in diff.pairs:
             if pair.compared or pair.edits:
                 pairs[diff.down.source, pair.down.index] = (diff.up.source, pair)
@@ -179,7 +160,7 @@ def run(view: CaptureView) -> AnalysisResult:
     packets: list[dict[str, Any]] = []
     rows: list[dict[str, Any]] = []
     notes = list(view.switched_off)
-    bad_packets = run_analyzer(CrcForensics(), [view])
+    bad_packets = list(islice(bad_crcs(view), _MOST_PACKETS))
     if len(bad_packets) == _MOST_PACKETS:
         notes.append(f"Not more than the first {_MOST_PACKETS} wrong CRCs were examined.")
     for number, bad in enumerate(bad_packets):

@@ -18,12 +18,11 @@ from freezeframe.analyzers.analysis import (
     Intervals,
     Series,
 )
-from freezeframe.analyzers.contract import run_analyzer
 from freezeframe.analyzers.credits.columns import FlowLedger
 from freezeframe.analyzers.credits.copies import copies_of, witness
 from freezeframe.analyzers.credits.flights import Flights, flights
 from freezeframe.analyzers.credits.flow_history import flow_history
-from freezeframe.analyzers.credits.ledger import CreditLedger, FlowAccount
+from freezeframe.analyzers.credits.ledger import FlowAccount, credit_accounts
 from freezeframe.analyzers.credits.loop import event_ledgers, loop_times_ps, outstanding_points
 from freezeframe.analyzers.credits.sent_counts import (
     Loaded,
@@ -51,7 +50,7 @@ _SLIP_FACTS = (
 def run(view: CaptureView) -> AnalysisResult:
     """Return the books of all flows, the fate and flight of credits, slips, and what they lead to."""
     audit = _Audit(view)
-    accounts = run_analyzer(CreditLedger(), [view])
+    accounts = credit_accounts(view)
     by_sender: dict[str, list[Loaded]] = {}
     for account in accounts:
         log = view.flow_log(account.sender)

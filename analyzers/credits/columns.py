@@ -76,8 +76,6 @@ class FlowLedger:
 class ColumnLedger:
     """Ledgers of all flows of one sender; ``merge`` takes neighbours in order, in any grouping."""
 
-    name = "column-ledger"
-
     def __init__(self, flows: int, credit_w: int) -> None:
         """Take the sender's shape.
 

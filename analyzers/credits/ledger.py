@@ -18,7 +18,6 @@ from __future__ import annotations
 
 import itertools
 from bisect import bisect_left
-from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -138,32 +137,15 @@ class FlowAccount:
         return (ahead - behind) % self.modulus
 
 
-class CreditLedger:
-    """Accounts of all flows that were used, for every direction; captures stay in order."""
-
-    name = "credit-ledger"
-
-    def init(self) -> tuple[FlowAccount, ...]:
-        return ()
-
-    def step(self, state: tuple[FlowAccount, ...], batch: CaptureView) -> tuple[FlowAccount, ...]:
-        accounts = []
-        for sender, receiver in batch.directions:
-            for flow in range(_flows(batch)):
-                account = account_of(batch, sender, receiver, flow)
-                if account.used:
-                    accounts.append(account)
-        return (*state, *accounts)
-
-    def merge(self, states: Sequence[tuple[FlowAccount, ...]]) -> tuple[FlowAccount, ...]:
-        return tuple(account for state in states for account in state)
-
-    def finish(self, state: tuple[FlowAccount, ...]) -> tuple[FlowAccount, ...]:
-        return state
-
-
-def _flows(view: CaptureView) -> int:
-    return max((device.identity.flows_count for device in view.devices), default=0)
+def credit_accounts(view: CaptureView) -> tuple[FlowAccount, ...]:
+    """Return the accounts of all flows that were used, of every direction."""
+    flows = max((device.identity.flows_count for device in view.devices), default=0)
+    accounts = (
+        account_of(view, sender, receiver, flow)
+        for sender, receiver in view.directions
+        for flow in range(flows)
+    )
+    return tuple(account for account in accounts if account.used)
 
 
 def account_of(view: CaptureView, sender: str, receiver: str, flow: int) -> FlowAccount:

@@ -19,7 +19,7 @@ from freezeframe.analyzers.dma.figures import (
 from freezeframe.analyzers.dma.findings import interrupt_faults
 from freezeframe.analyzers.dma.interrupts import DMA_KINDS, device_rows, interrupts_in
 from freezeframe.analyzers.dma.rates import rate_figures
-from freezeframe.analyzers.dma.reads import Read, reads_analyzer
+from freezeframe.analyzers.dma.reads import Read, reads_in
 from freezeframe.analyzers.dma.transfers import Transfers, transfers_of
 from freezeframe.analyzers.view import CaptureView
 
@@ -44,9 +44,7 @@ def dma(view: CaptureView) -> AnalysisResult:
         if log.gaps:
             notes.append(f"{device}: a part of its event log was not read")
         rows = device_rows(trace, device)
-        analyzer = reads_analyzer()
-        pieces = analyzer.finish(analyzer.step(analyzer.init(), rows))
-        reads[device] = [read for read in pieces.items if read.from_host]
+        reads[device] = [read for read in reads_in(rows) if read.from_host]
         transfers[device] = transfers_of(view, device)
         interrupts = interrupts_in(rows)
         figures += bus_figures(view, device)

@@ -36,7 +36,13 @@ from collections.abc import Iterator
 import numpy as np
 
 from freezeframe.analyzers.contract import Evidence, Finding, Ground, Row
-from freezeframe.analyzers.dma.interrupts import Interrupts, LogRow, Lost, interrupts_in_log
+from freezeframe.analyzers.dma.interrupts import (
+    Interrupts,
+    LogRow,
+    Lost,
+    device_rows,
+    interrupts_in,
+)
 from freezeframe.analyzers.evidence import amount, cause_evidence, verdict_text
 from freezeframe.analyzers.facts import Facts
 from freezeframe.analyzers.streams import EventLog, Packet, Stream
@@ -67,7 +73,7 @@ def interrupt_faults(view: CaptureView) -> Iterator[Finding]:
         log = view.logs[device]
         if log.gaps or not log.recorded(Kind.IRQ, Kind.NOTE):
             continue
-        interrupts = interrupts_in_log(view.trace, device)
+        interrupts = interrupts_in(device_rows(view.trace, device))
         if len(interrupts.again) >= _NEEDED or (interrupts.again and _never_masks(log)):
             yield _storm(view, device, interrupts)
         lost = next((one for one in interrupts.lost if _may_have_waited(log, one)), None)

@@ -1,24 +1,18 @@
-"""What a card's event log says of completions and interrupts, read in pieces between anchors.
-
-Work through an event log in pieces between anchors, so that any cut of the log gives the same result.
-
-An anchor is an event after which nothing of what came before matters but the anchor itself: a descriptor is
-done, the interrupt line is enabled. What lies between two anchors is judged whole; what lies before the first
-and after the last of a segment is kept until its other part comes.
-
-Completions and interrupts of a card: how many of each, storms, interrupts that never came.
+"""What a card's event log says of completions and interrupts: how many of each, storms, interrupts that never came.
 
 A healthy driver masks the line when its handler begins, takes every completion, enables the line and looks once
-more; the card raises the line at once while completions wait and the line is enabled.
+more; the card raises the line at once while completions wait and the line is enabled. After the line was enabled
+nothing of what came before matters but what waits then: the log is judged in rounds, from one enabling to the next.
 
 Source: docs/formats.md section 4; FORTH paper, section 4.1.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field
-from typing import Generic, NamedTuple, TypeVar
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import NamedTuple
 
 import numpy as np
 
@@ -32,9 +26,6 @@ DMA_KINDS = (Kind.DESC, Kind.NOTE, Kind.IRQ, Kind.STATE)
 _KEPT = frozenset(kind.name for kind in (*DMA_KINDS, Kind.LOSS))
 
 
-Item = TypeVar("Item")
-
-
 class LogRow(NamedTuple):
     """One event of an event log: its row in the table of events, time, and content."""
 
@@ -45,73 +36,6 @@ class LogRow(NamedTuple):
     code: str
     flow: int
     value: int
-
-
-Judge = Callable[[Sequence[LogRow]], Item]
-
-
-@dataclass(slots=True)
-class AnchoredState(Generic[Item]):
-    """Rows up to the first anchor, what was judged between anchors, rows from the last anchor on.
-
-    Without an anchor all rows are in ``front``.
-    """
-
-    front: list[LogRow] = field(default_factory=list)
-    items: list[Item] = field(default_factory=list)
-    back: list[LogRow] | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class Pieces(Generic[Item]):
-    """A whole log: the rows up to the first anchor, the judged pieces, the rows from the last anchor on.
-
-    ``front`` ends with the first anchor and ``back`` begins with the last; without an anchor ``back``
-    is empty.
-    """
-
-    front: tuple[LogRow, ...]
-    items: tuple[Item, ...]
-    back: tuple[LogRow, ...]
-
-
-class Anchored(Generic[Item]):
-    """An analyzer over log rows: ``judge`` gets the rows of a piece, from one anchor to the next, both there."""
-
-    def __init__(self, name: str, is_anchor: Callable[[LogRow], bool], judge: Judge[Item]) -> None:
-        self.name = name
-        self._is_anchor = is_anchor
-        self._judge = judge
-
-    def init(self) -> AnchoredState[Item]:
-        """Return the state of nothing."""
-        return AnchoredState()
-
-    def step(self, state: AnchoredState[Item], batch: Iterable[LogRow]) -> AnchoredState[Item]:
-        """Take the next rows into the state, which is altered."""
-        for row in batch:
-            rows = state.front if state.back is None else state.back
-            rows.append(row)
-            if self._is_anchor(row):
-                if state.back is not None:
-                    state.items.append(self._judge(state.back))
-                state.back = [row]
-        return state
-
-    def merge(self, states: Sequence[AnchoredState[Item]]) -> AnchoredState[Item]:
-        """Return the state of neighbouring stretches, given in order; they are not altered."""
-        joined: AnchoredState[Item] = AnchoredState()
-        for later in states:
-            # A front holds at most one anchor, its last row: stepping through it joins the pieces.
-            self.step(joined, later.front)
-            if later.back is not None:
-                joined.items += later.items
-                joined.back = list(later.back)
-        return joined
-
-    def finish(self, state: AnchoredState[Item]) -> Pieces[Item]:
-        """Return the pieces; the state is not altered."""
-        return Pieces(tuple(state.front), tuple(state.items), tuple(state.back or ()))
 
 
 def device_rows(trace: Trace, device: str) -> list[LogRow]:
@@ -201,32 +125,16 @@ class Interrupts:
         return self.raised / self.completions if self.completions else None
 
 
-def interrupts_analyzer() -> Anchored[Round]:
-    """Return the analyzer of rounds over the rows of one device's event log, LOSS included."""
-    return Anchored("interrupts", _is_enabled, lambda rows: _judge(rows, None))
-
-
-def interrupts_in_log(trace: Trace, device: str) -> Interrupts:
-    """Sum up what a card's log says of completions and interrupts."""
-    return interrupts_in(device_rows(trace, device))
-
-
 def interrupts_in(rows: Sequence[LogRow]) -> Interrupts:
-    """Sum up the rows of a whole log."""
-    rounds = interrupts_analyzer()
-    end_cycle = rows[-1].cycle if rows else 0
-    return interrupts_of(rounds.finish(rounds.step(rounds.init(), rows)), end_cycle)
-
-
-def interrupts_of(pieces: Pieces[Round], end_cycle: int) -> Interrupts:
-    """Sum up a recording that ended in ``end_cycle``, its cut first and last rounds included."""
-    rounds = [*pieces.items]
-    if pieces.front:
-        # Whether the line was enabled before is not known: nothing can be missing there.
-        front = pieces.front
+    """Sum up the rows of a device's event log, its cut first and last rounds included."""
+    enabled = [at for at, row in enumerate(rows) if _is_enabled(row)]
+    rounds = [_judge(rows[a : b + 1], None) for a, b in pairwise(enabled)]
+    # Whether the line was enabled before is not known: nothing can be missing there.
+    front = rows[: enabled[0] + 1] if enabled else rows
+    if front:
         rounds.append(_judge(front, None, from_enabled=False))
-    if pieces.back:
-        rounds.append(_judge(pieces.back, end_cycle))
+    if enabled:
+        rounds.append(_judge(rows[enabled[-1] :], rows[-1].cycle))
     again = sorted((row for r in rounds for row in r.again), key=_place)
     lost = sorted((one for r in rounds for one in r.lost), key=lambda one: _place(one.cause))
     with_local = any(r.for_local for r in rounds)

@@ -58,70 +58,37 @@ class BusUse:
     errors: int = 0
 
 
-class BusUseAnalyzer:
-    """Sums up tables of transactions and splits, piece by piece; pieces merge in any order."""
+def _take(use: BusUse, piece: dict[str, pa.Table]) -> None:
+    """Add ``pcix.transactions`` and ``pcix.splits`` of a piece to the sums.
 
-    name = "pcix-use"
-
-    def init(self) -> BusUse:
-        """Return the sums of nothing."""
-        return BusUse()
-
-    def step(self, state: BusUse, batch: dict[str, pa.Table]) -> BusUse:
-        """Take ``pcix.transactions`` and ``pcix.splits`` of a piece; the state is altered.
-
-        Raises:
-            InputError: a table or column is missing.
-        """
-        rows, splits = (_columns(batch, name) for name in _NEEDED)
-        good = rows["kind"] == "transaction"
-        state.errors += int((~good).sum())
-        begin, end = rows["t_ps"][good].astype(np.int64), rows["t_end_ps"][good].astype(np.int64)
-        state.transactions += int(good.sum())
-        state.busy_ps += int((end - begin).sum())
-        for name in ("data_phases", "size_B", "target_waits"):
-            setattr(state, name, getattr(state, name) + int(rows[name][good].sum()))
-        if len(begin):
-            first, last = int(begin.min()), int(end.max())
-            state.first_ps = first if state.first_ps is None else min(first, state.first_ps)
-            state.last_ps = last if state.last_ps is None else max(last, state.last_ps)
-        state.ends.update(
-            zip(rows["requester"][good].tolist(), rows["termination"][good].tolist(), strict=True)
-        )
-        state.sizes.update(
-            zip(rows["command"][good].tolist(), rows["size_B"][good].tolist(), strict=True)
-        )
-        answered = (splits["kind"] == "split") & (splits["latency_ps"].astype(np.int64) >= 0)
-        state.errors += int((splits["kind"] != "split").sum())
-        state.split_ps.update(splits["latency_ps"][answered].astype(np.int64).tolist())
-        asked, came = (splits[n].astype(np.int64) for n in ("byte_count", "received_B"))
-        whole = answered & (asked > 0) & (came >= asked)
-        lasted = splits["t_end_ps"].astype(np.int64) - splits["t_ps"].astype(np.int64)
-        state.reads += list(zip(asked[whole].tolist(), lasted[whole].tolist(), strict=True))
-        return state
-
-    def merge(self, states: Sequence[BusUse]) -> BusUse:
-        """Return the sums of all; they are not altered."""
-        joined = BusUse()
-        for state in states:
-            for name in (
-                "transactions", "busy_ps", "data_phases", "size_B", "target_waits", "errors",
-            ):  # fmt: skip
-                setattr(joined, name, getattr(joined, name) + getattr(state, name))
-            joined.ends.update(state.ends)
-            joined.sizes.update(state.sizes)
-            joined.split_ps.update(state.split_ps)
-            joined.reads += state.reads
-            for name, best in (("first_ps", min), ("last_ps", max)):
-                known = [v for v in (getattr(joined, name), getattr(state, name)) if v is not None]
-                setattr(joined, name, best(known) if known else None)
-        return joined
-
-    def finish(self, state: BusUse) -> BusUse:
-        """Return the sums with their lists in an order that no cut changes."""
-        joined = self.merge([state])
-        joined.reads.sort()
-        return joined
+    Raises:
+        InputError: a table or column is missing.
+    """
+    rows, splits = (_columns(piece, name) for name in _NEEDED)
+    good = rows["kind"] == "transaction"
+    use.errors += int((~good).sum())
+    begin, end = rows["t_ps"][good].astype(np.int64), rows["t_end_ps"][good].astype(np.int64)
+    use.transactions += int(good.sum())
+    use.busy_ps += int((end - begin).sum())
+    for name in ("data_phases", "size_B", "target_waits"):
+        setattr(use, name, getattr(use, name) + int(rows[name][good].sum()))
+    if len(begin):
+        first, last = int(begin.min()), int(end.max())
+        use.first_ps = first if use.first_ps is None else min(first, use.first_ps)
+        use.last_ps = last if use.last_ps is None else max(last, use.last_ps)
+    use.ends.update(
+        zip(rows["requester"][good].tolist(), rows["termination"][good].tolist(), strict=True)
+    )
+    use.sizes.update(
+        zip(rows["command"][good].tolist(), rows["size_B"][good].tolist(), strict=True)
+    )
+    answered = (splits["kind"] == "split") & (splits["latency_ps"].astype(np.int64) >= 0)
+    use.errors += int((splits["kind"] != "split").sum())
+    use.split_ps.update(splits["latency_ps"][answered].astype(np.int64).tolist())
+    asked, came = (splits[n].astype(np.int64) for n in ("byte_count", "received_B"))
+    whole = answered & (asked > 0) & (came >= asked)
+    lasted = splits["t_end_ps"].astype(np.int64) - splits["t_ps"].astype(np.int64)
+    use.reads += list(zip(asked[whole].tolist(), lasted[whole].tolist(), strict=True))
 
 
 def pcix_use(
@@ -138,11 +105,9 @@ def pcix_use(
     """
     if clk_hz <= 0 or width_B <= 0:
         raise InputError(f"PCI-X bus of {clk_hz} Hz, {width_B} B: both must be above 0")
-    analyzer = BusUseAnalyzer()
-    state = analyzer.init()
+    use = BusUse()
     for piece in [tables] if isinstance(tables, dict) else tables:
-        state = analyzer.step(state, piece)
-    use = analyzer.finish(state)
+        _take(use, piece)
     notes = []
     if use.errors:
         notes.append(
@@ -239,7 +204,7 @@ def _tables(use: BusUse, clk_hz: int, width_B: int) -> dict[str, pd.DataFrame]:
         "reads": pd.DataFrame(
             [
                 {"size_B": size, "words": -(-size // width_B), "cycles": _cycles(ps, clk_hz)}
-                for size, ps in use.reads
+                for size, ps in sorted(use.reads)
             ]
         ),
     }

@@ -10,8 +10,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
-from freezeframe.analyzers.dma.interrupts import Anchored, LogRow
+from freezeframe.analyzers.dma.interrupts import LogRow
 from freezeframe.capture.registers.layouts import (
     DESC_VALUE_FLAGS_LSB,
     DESC_VALUE_FLAGS_MASK,
@@ -102,9 +103,10 @@ class Read:
         return None if start is None or not self.is_smooth else start + self.length_words
 
 
-def reads_analyzer() -> Anchored[Read]:
-    """Return the analyzer of reads over the rows of one device's event log, LOSS included."""
-    return Anchored("dma-reads", _is_done, _judge)
+def reads_in(rows: Sequence[LogRow]) -> tuple[Read, ...]:
+    """Return the reads of one device's event log, LOSS among its rows; those that its ends cut are left out."""
+    done = [at for at, row in enumerate(rows) if _is_done(row)]
+    return tuple(_judge(rows[a : b + 1]) for a, b in pairwise(done))
 
 
 def _is_done(row: LogRow) -> bool:

@@ -152,8 +152,6 @@ class PhaseAnalyzer:
     ``step`` takes the next stretch, ``merge`` joins states of neighbouring stretches in order.
     """
 
-    name = "phases"
-
     def __init__(self, table: PhaseTable, *, keys: int = 1 << 16, slowest: int = 16) -> None:
         """Make an analyzer.
 

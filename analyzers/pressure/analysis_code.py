@@ -16,8 +16,7 @@ from freezeframe.analyzers.analysis import (
     Figure,
     Intervals,
 )
-from freezeframe.analyzers.contract import run_analyzer
-from freezeframe.analyzers.credits.ledger import CreditLedger, FlowAccount
+from freezeframe.analyzers.credits.ledger import FlowAccount, credit_accounts
 from freezeframe.analyzers.credits.sent_counts import Loaded, loaded_packets, seen_unit, sent_counts
 from freezeframe.analyzers.pressure.blame import (
     GRANULARITY,
@@ -50,7 +49,7 @@ _MEANING = {
 
 def run(view: CaptureView) -> AnalysisResult:
     """Return the waits of every sender, what each was spent on, and what another credit unit would do."""
-    accounts = run_analyzer(CreditLedger(), [view])
+    accounts = credit_accounts(view)
     figures: list[Figure] = []
     notes: list[str] = []
     tracks: list[Intervals] = []

@@ -6,7 +6,7 @@ because its words were still on their way at the freeze, is no difference.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import pairwise
 
@@ -145,33 +145,13 @@ def compare_packets(up: Stream, p: Packet, down: Stream, q: Packet) -> PacketPai
     )
 
 
-class TapDiff:
-    """Compares every segment whose both taps may be looked at, of captures in order.
-
-    A capture is compared within itself: between two captures the device was armed again and its
-    sequence numbers began again.
-    """
-
-    name = "tap-diff"
-
-    def init(self) -> tuple[SegmentDiff, ...]:
-        return ()
-
-    def step(self, state: tuple[SegmentDiff, ...], batch: CaptureView) -> tuple[SegmentDiff, ...]:
-        segments = []
-        for sender, receiver in batch.directions:
-            path = batch.path(sender, receiver)
-            for above, below in pairwise(path):
-                up, down = batch.stream(*above), batch.stream(*below)
-                if up is not None and down is not None:
-                    segments.append(diff_streams(f"{sender}->{receiver}", up, down))
-        return (*state, *segments)
-
-    def merge(self, states: Sequence[tuple[SegmentDiff, ...]]) -> tuple[SegmentDiff, ...]:
-        return tuple(diff for state in states for diff in state)
-
-    def finish(self, state: tuple[SegmentDiff, ...]) -> tuple[SegmentDiff, ...]:
-        return state
+def tap_diffs(view: CaptureView) -> Iterator[SegmentDiff]:
+    """Compare every segment whose both taps may be looked at."""
+    for sender, receiver in view.directions:
+        for above, below in pairwise(view.path(sender, receiver)):
+            up, down = view.stream(*above), view.stream(*below)
+            if up is not None and down is not None:
+                yield diff_streams(f"{sender}->{receiver}", up, down)
 
 
 def _same_kinds(up: Stream, p: Packet, down: Stream, q: Packet) -> bool:

@@ -100,8 +100,6 @@ class SampleSummary:
 class SamplerAnalyzer:
     """Sums over samples; ``merge`` takes neighbours in order, in any grouping."""
 
-    name = "sampler"
-
     def __init__(self, *, per_bin: int = 1, full_words: int = _WRAP) -> None:
         """Choose the resolution of the series.
 

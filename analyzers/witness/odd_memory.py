@@ -119,7 +119,9 @@ def _decided(
     good = [
         each.beside.there.source
         for each in odd
-        if each.behind and _passes_there(each) and not _passes(stream, each.difference.start)
+        if each.behind
+        and _passes(each.beside.there, each.difference.first)
+        and not _passes(stream, each.difference.start)
     ]
     if good and _bits(stream, odd):
         return ("tap_after",), f"at {good[0]} the packet passes its checks with other words there"
@@ -154,14 +156,10 @@ def _same_packet(stream: Stream, odd: _Odd) -> bool:
     return len(named) < len(packets) or named[0] == named[1]
 
 
-def _passes_there(odd: _Odd) -> bool:
-    return _passes(odd.beside.there, odd.difference.first)
-
-
 def _passes(stream: Stream, at: int) -> bool:
     """Tell whether the packet around a position is whole at a tap, and passes its checks there."""
     packet = _packet(stream, min(at, len(stream) - 1))
-    return packet is not None and {packet.header_ok, packet.payload_ok, packet.length_ok} == {True}
+    return packet is not None and packet.good
 
 
 def _counted_less(facts: Facts, receiver: str, stream: Stream, odd: Sequence[_Odd]) -> str:

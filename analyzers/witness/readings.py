@@ -65,7 +65,7 @@ def _crc(at: At | None) -> Reading:
     text = f"{stream.source}: {verdict_text(packet)}"
     if packet.bad:
         return Reading("bad", text)
-    if packet.header_ok and packet.payload_ok and packet.length_ok:
+    if packet.good:
         return Reading("good", text)
     return silent(f"{text}: not all of the packet is in the memory")
 
@@ -162,7 +162,7 @@ def _at_checks(bound: Bound) -> tuple[At | None, str]:
     seen = [at for n in taps if (at := bound.copies[n]) is not None]
     if not seen:
         return None, f"the packet was not recorded at a tap of {bound.receiver}"
-    seen = [at for at in seen if at[1].bad] or [at for at in seen if not _all_good(at[1])]
+    seen = [at for at in seen if at[1].bad] or [at for at in seen if not at[1].good]
     if not seen:
         return None, f"no tap of {bound.receiver} has the packet as bad"
     stream, packet = seen[0]
@@ -174,10 +174,6 @@ def _at_checks(bound: Bound) -> tuple[At | None, str]:
     if closed is None or end_ps + late > closed:
         return None, f"the packet's end crossed {stream.source} as the card froze"
     return seen[0], ""
-
-
-def _all_good(packet: Packet) -> bool:
-    return bool(packet.header_ok and packet.payload_ok and packet.length_ok)
 
 
 def _checker(bound: Bound) -> Reading:

@@ -114,18 +114,13 @@ def _odd_beside(
     if not after:
         return _odd_at_last(bound, tap, here, before)
     names = " and ".join(other[0].source for other in (*before, *after))
-    if (
-        not before
-        and _passes(here)
-        and any(other[1].bad for other in after)
-        and not any(map(_passes, after))
-    ):
+    good = [other[0].source for other in after if other[1].good]
+    if not before and here[1].good and any(other[1].bad for other in after) and not good:
         return None  # it was right here, and came out wrong
     if before:
         why = f"{names}, before and behind it, agree on what the word is"
         return _Odd(bound, tap, here, *word, why, sure=True, seen_by=("tap_before", "tap_after"))
-    good = [other[0].source for other in after if _passes(other)]
-    if good and not _passes(here):
+    if good and not here[1].good:
         why = f"behind it, at {' and '.join(good)}, the packet passes its checks with another word there"
         return _Odd(bound, tap, here, *word, why, sure=True, seen_by=("tap_after",))
     taken = _taken_well(bound)
@@ -134,10 +129,6 @@ def _odd_beside(
         return _Odd(bound, tap, here, *word, why, sure=True, seen_by=("tap_after", "checker"))
     why = f"{_others(after)} another word there"
     return _Odd(bound, tap, here, *word, why, sure=False)
-
-
-def _passes(at: At) -> bool:
-    return bool(at[1].header_ok and at[1].payload_ok and at[1].length_ok)
 
 
 def _one_word(here: At, others: Sequence[At]) -> tuple[int, int] | None:

@@ -6,11 +6,10 @@ import json
 
 import pytest
 
-from freezeframe.analyzers.contract import Evidence, Finding, Row, run_analyzer
-from freezeframe.analyzers.facts import CrcVerdicts
+from freezeframe.analyzers.contract import Evidence, Finding, Row
 from freezeframe.capture.errors import InputError
 from tests.analyzers.bench_pair import Pair
-from tests.analyzers.conftest import Explain, View
+from tests.analyzers.conftest import Explain
 from tests.analyzers.damage import alter, omit
 
 SEEN = (
@@ -76,37 +75,6 @@ def test_evidence_rows_point_into_the_tables_of_the_trace(explained: Explain) ->
 def test_an_unknown_device_is_refused_with_those_there_are(explained: Explain) -> None:
     with pytest.raises(InputError, match="C"):
         explained(Pair(), "C")
-
-
-def test_verdicts_are_counted_at_every_tap(viewed: View) -> None:
-    pair = Pair()
-    pair.traffic(6)
-    alter(pair.send(length=9), "rx_enq", 4, 1)
-    alter(pair.send(length=9), "rx_deq", 0, 1 << 40)
-    omit(pair.send(length=9), "tx_deq", 4)
-    found = run_analyzer(CrcVerdicts(), [viewed(pair)])
-    counts = {
-        tap: (v.packets, v.header_bad, v.payload_bad, v.length_bad, len(v.bad))
-        for (device, tap), v in found.items()
-        if v.packets
-    }
-    assert counts == {
-        "tx_enq": (9, 0, 0, 0, 0),
-        "tx_deq": (9, 0, 1, 1, 1),
-        "rx_enq": (9, 0, 2, 1, 2),
-        "rx_deq": (9, 1, 2, 1, 3),
-    }
-
-
-def test_verdicts_of_two_stretches_merge_to_those_of_both(viewed: View) -> None:
-    pair = Pair()
-    pair.traffic(6)
-    view = viewed(pair)
-    verdicts = CrcVerdicts()
-    one = verdicts.step(verdicts.init(), view)
-    two = verdicts.step(verdicts.init(), view)
-    merged = verdicts.finish(verdicts.merge([one, two]))
-    assert merged["A", "tx_enq"].packets == 12
 
 
 def test_the_first_bad_tap_is_named_for_each_direction(explained: Explain) -> None:

@@ -12,9 +12,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from freezeframe.analyzers.contract import run_analyzer
 from freezeframe.analyzers.crc.analysis import CRC
-from freezeframe.analyzers.crc.analysis_code import CrcForensics
 from freezeframe.analyzers.crc.forensics import Explanation, Forensics, examine, examine_frame
 from freezeframe.analyzers.view import CaptureView
 from freezeframe.decoders.crc import (
@@ -345,25 +343,6 @@ def test_the_bad_packets_of_a_capture_stand_once_with_their_explanation_and_what
     assert result.figure("B.rx_enq.payload_bad").value == 2
     assert "random damage would pass for it once in" in result.notes[1]
     result.to_json()
-
-
-def test_captures_may_be_merged_in_any_grouping(tmp_path: Path) -> None:
-    views = []
-    for seed in range(3):
-        pair = Pair(seed)
-        for words in pair.traffic(6)[seed].from_tap("rx_enq"):
-            words[2] = (2, words[2][1] ^ 2)
-        views.append(CaptureView(pair.write(tmp_path / f"{seed}.ff")))
-    forensics = CrcForensics()
-    one, two, three = (forensics.step(forensics.init(), view) for view in views)
-    whole = run_analyzer(forensics, views)
-    assert len(whole) == 3
-    for merged in (
-        forensics.merge([one, two, three]),
-        forensics.merge([forensics.merge([one, two]), three]),
-        forensics.merge([one, forensics.merge([two, three])]),
-    ):
-        assert [bad.forensics for bad in merged] == [bad.forensics for bad in whole]
 
 
 def test_a_clean_capture_has_no_wrong_crc(tmp_path: Path) -> None:

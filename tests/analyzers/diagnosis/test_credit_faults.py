@@ -7,9 +7,8 @@ from __future__ import annotations
 
 import pytest
 
-from freezeframe.analyzers.contract import run_analyzer
 from freezeframe.analyzers.credits.flow_history import flow_history
-from freezeframe.analyzers.credits.ledger import CreditLedger, departures
+from freezeframe.analyzers.credits.ledger import credit_accounts, departures
 from tests.analyzers.bench_pair import BUS_PS, Crossing, Pair
 from tests.analyzers.conftest import Explain, View
 from tests.analyzers.diagnosis.test_word_faults import candidates, only, said
@@ -422,9 +421,7 @@ def test_words_that_found_the_fifo_full_are_not_called_omitted(explained: Explai
 def test_outstanding_words_follow_from_the_free_space_a_waiting_sender_saw(viewed: View) -> None:
     pair = sending(7000, [300] * 6, [310, 310, 310, 320, None, None])
     view = viewed(pair)
-    (account,) = [
-        a for a in run_analyzer(CreditLedger(), [view]) if a.flow == 1 and a.sender == "A"
-    ]
+    (account,) = [a for a in credit_accounts(view) if a.flow == 1 and a.sender == "A"]
     history = flow_history(view, account)
     assert history is not None
     assert [start.sent for start in history.starts] == [7000, 7300, 7600, 7900, 8, 308]

@@ -9,9 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from freezeframe.analyzers.contract import run_analyzer
 from freezeframe.analyzers.credits.flow_history import counted_history, flow_history
-from freezeframe.analyzers.credits.ledger import CreditLedger
+from freezeframe.analyzers.credits.ledger import credit_accounts
 from freezeframe.analyzers.explain import explain
 from freezeframe.analyzers.view import CaptureView
 from freezeframe.capture.folder import CaptureFolder
@@ -323,9 +322,7 @@ def never_waited(first_sent: int, after: int = 0) -> Pair:
 
 def test_what_was_outstanding_is_counted_back_from_the_freeze(viewed: View) -> None:
     view = viewed(never_waited(3000))
-    (account,) = [
-        a for a in run_analyzer(CreditLedger(), [view]) if a.flow == 1 and a.sender == "A"
-    ]
+    (account,) = [a for a in credit_accounts(view) if a.flow == 1 and a.sender == "A"]
     assert flow_history(view, account) is None
     history = counted_history(view, account)
     assert history is not None and history.exact
@@ -335,9 +332,7 @@ def test_what_was_outstanding_is_counted_back_from_the_freeze(viewed: View) -> N
 
 def test_words_that_left_later_and_are_not_known_leave_no_count(viewed: View) -> None:
     view = viewed(never_waited(3000, after=200))
-    (account,) = [
-        a for a in run_analyzer(CreditLedger(), [view]) if a.flow == 1 and a.sender == "A"
-    ]
+    (account,) = [a for a in credit_accounts(view) if a.flow == 1 and a.sender == "A"]
     assert counted_history(view, account) is None
 
 
@@ -346,9 +341,7 @@ def test_words_that_left_later_are_of_the_one_flow_that_ever_sent(viewed: View) 
     for flow in range(8):
         pair.set("A", "frozen_flow.words_sent", flow, value=50_200 * (flow == 1))
     view = viewed(pair)
-    (account,) = [
-        a for a in run_analyzer(CreditLedger(), [view]) if a.flow == 1 and a.sender == "A"
-    ]
+    (account,) = [a for a in credit_accounts(view) if a.flow == 1 and a.sender == "A"]
     history = counted_history(view, account)
     assert history is not None
     assert [start.outstanding for start in history.starts] == [900, 900, 900, 1200, 1500, 1800]
@@ -376,7 +369,7 @@ def test_both_ways_to_count_agree_on_a_card_that_waits(tmp_path: Path, seed: int
     folder = CaptureFolder.open(tmp_path / "run.ff")
     view = CaptureView(folder)
     compared = 0
-    for account in run_analyzer(CreditLedger(), [view]):
+    for account in credit_accounts(view):
         waited, back = flow_history(view, account), counted_history(view, account)
         if waited is None or back is None:
             continue

@@ -4,36 +4,23 @@ from __future__ import annotations
 
 import random
 from collections.abc import Sequence
-from itertools import pairwise
 from pathlib import Path
-from typing import TypeVar
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from freezeframe.analyzers.analysis import AnalysisResult
 from freezeframe.analyzers.dma.analysis import DMA
 from freezeframe.analyzers.dma.analysis_code import dma
-from freezeframe.analyzers.dma.interrupts import (
-    Anchored,
-    Interrupts,
-    LogRow,
-    device_rows,
-    interrupts_analyzer,
-    interrupts_of,
-)
+from freezeframe.analyzers.dma.interrupts import Interrupts, LogRow, device_rows, interrupts_in
 from freezeframe.analyzers.dma.rates import longest_burst
-from freezeframe.analyzers.dma.reads import Read, reads_analyzer
+from freezeframe.analyzers.dma.reads import reads_in
 from freezeframe.analyzers.view import CaptureView
 from freezeframe.capture.code import Code
 from freezeframe.capture.folder import CaptureFolder
 from freezeframe.capture.recorder.pull import pull
 from freezeframe.emulator.target import EmulatorTarget
 from tests.analyzers.bench_pair import Pair
-
-Item = TypeVar("Item")
 
 IDLE, FETCH, SPLIT_WAIT, DATA = 0, 1, 2, 3  # formats.toml, machine_state
 LENGTH = 16
@@ -62,13 +49,8 @@ def one_read(begin: int, seq: int = 7) -> list[LogRow]:
     ]
 
 
-def reads_of(rows: Sequence[LogRow]) -> tuple[Read, ...]:
-    found = reads_analyzer()
-    return found.finish(found.step(found.init(), rows)).items
-
-
 def test_a_read_is_split_into_arbitration_first_word_and_data() -> None:
-    read = reads_of([desc(90, "done", 6), *one_read(100)])[0]
+    read = reads_in([desc(90, "done", 6), *one_read(100)])[0]
     assert (read.seq, read.length_words, read.split_cycles) == (7, LENGTH, (50,))
     assert (read.fetch, read.request, read.data, read.done) == (100, 108, 162, 179)
     assert (read.arbitration_cycles, read.first_word_cycles, read.start_cycles) == (8, 54, 62)
@@ -89,7 +71,7 @@ def test_a_retry_and_a_disconnect_are_counted_and_such_a_read_is_not_smooth() ->
         state(240, DATA),
         desc(255, "done"),
     ]
-    read = reads_of(rows)[0]
+    read = reads_in(rows)[0]
     assert (read.retries, read.disconnects, read.split_cycles) == (1, 1, (50, 52))
     assert (read.is_smooth, read.cycles) == (False, None)
 
@@ -97,7 +79,7 @@ def test_a_retry_and_a_disconnect_are_counted_and_such_a_read_is_not_smooth() ->
 def test_a_read_of_which_events_were_lost_is_not_measured() -> None:
     rows = [desc(90, "done", 6), *one_read(100)]
     rows.insert(3, row(120, "LOSS", "", 4))
-    read = reads_of(rows)[0]
+    read = reads_in(rows)[0]
     assert (read.certain, read.cycles) == (False, None)
 
 
@@ -108,7 +90,7 @@ def test_what_the_card_makes_itself_is_no_read_of_host_memory() -> None:
         desc(102, "started"),
         desc(110, "done", flags=4),
     ]
-    assert [read.from_host for read in reads_of([desc(90, "done", 6), *pattern])] == [False]
+    assert [read.from_host for read in reads_in([desc(90, "done", 6), *pattern])] == [False]
 
 
 def test_reads_that_overlap_are_counted_but_their_waits_are_not_told_apart() -> None:
@@ -118,7 +100,7 @@ def test_reads_that_overlap_are_counted_but_their_waits_are_not_told_apart() -> 
         state(118, SPLIT_WAIT), state(158, DATA), desc(160, "started", 7), state(179, SPLIT_WAIT),
         desc(179, "done", 7), state(190, DATA), desc(192, "started", 8), desc(211, "done", 8),
     ]  # fmt: skip
-    found = reads_of(rows)
+    found = reads_in(rows)
     assert [(r.seq, r.overlapped, r.split_cycles, r.cycles) for r in found] == [
         (7, True, (), None), (8, True, (), None),
     ]  # fmt: skip
@@ -126,8 +108,8 @@ def test_reads_that_overlap_are_counted_but_their_waits_are_not_told_apart() -> 
 
 
 def test_reads_that_the_recording_cuts_are_left_out() -> None:
-    assert reads_of(one_read(100)) == ()
-    assert len(reads_of([*one_read(100), *one_read(300, 8), state(500, FETCH)])) == 1
+    assert reads_in(one_read(100)) == ()
+    assert len(reads_in([*one_read(100), *one_read(300, 8), state(500, FETCH)])) == 1
 
 
 # -- interrupts ------------------------------------------------------------------------------------
@@ -142,8 +124,7 @@ def irq(cycle: int, code: str, waiting: int = 0) -> LogRow:
 
 
 def told(rows: Sequence[LogRow], end: int = 100_000) -> Interrupts:
-    found = interrupts_analyzer()
-    return interrupts_of(found.finish(found.step(found.init(), rows)), end)
+    return interrupts_in([*rows, state(end, IDLE)])
 
 
 HEALTHY = [
@@ -254,56 +235,6 @@ def test_a_completion_that_the_card_counts_and_the_host_never_takes_makes_fruitl
 
 def test_before_the_first_enabling_nothing_is_missed() -> None:
     assert told([note(10), note(900), irq(901, "raised", 5), irq(1000, "enabled")]).lost == ()
-
-
-# -- any cut, any grouping -------------------------------------------------------------------------
-
-steps = st.lists(
-    st.sampled_from(
-        ["fetch", "split", "data", "started", "done", "retried", "loss", "note", "raised", "masked",
-         "enabled", "enabled+"]
-    ),
-    max_size=50,
-)  # fmt: skip
-
-
-def made(names: list[str]) -> list[LogRow]:
-    rows = []
-    for i, name in enumerate(names):
-        cycle = 40 * i
-        if name in ("fetch", "split", "data"):
-            rows.append(state(cycle, {"fetch": FETCH, "split": SPLIT_WAIT, "data": DATA}[name]))
-        elif name in ("started", "done", "retried"):
-            rows.append(desc(cycle, name, seq=i))
-        elif name == "loss":
-            rows.append(row(cycle, "LOSS", "", 1))
-        elif name == "note":
-            rows.append(note(cycle))
-        else:
-            rows.append(irq(cycle, name.strip("+"), waiting=2 * name.endswith("+")))
-    return rows
-
-
-def merged(found: Anchored[Item], rows: list[LogRow], cuts: list[int], joins: list[int]) -> object:
-    places = [0, *sorted(cut % (len(rows) + 1) for cut in cuts), len(rows)]
-    states = [
-        found.step(found.init(), rows[a:b]) for a, b in pairwise(places)
-    ]  # fmt: skip
-    for at in joins:
-        if len(states) > 1:
-            i = at % (len(states) - 1)
-            states[i : i + 2] = [found.merge(states[i : i + 2])]
-    return found.finish(found.merge(states))
-
-
-@given(steps, st.lists(st.integers(0, 60), max_size=5), st.lists(st.integers(0, 9), max_size=5))
-def test_any_cut_and_any_grouping_gives_the_same_reads_and_interrupts(
-    names: list[str], cuts: list[int], joins: list[int]
-) -> None:
-    rows = made(names)
-    reads, rounds = reads_analyzer(), interrupts_analyzer()
-    assert merged(reads, rows, cuts, joins) == reads.finish(reads.step(reads.init(), rows))
-    assert merged(rounds, rows, cuts, joins) == rounds.finish(rounds.step(rounds.init(), rows))
 
 
 # -- rates -----------------------------------------------------------------------------------------
@@ -469,5 +400,5 @@ def test_cutting_a_clean_log_anywhere_never_makes_a_finding(tmp_path: Path, seed
         for _ in range(150):
             begin, end = sorted((draw.randrange(len(rows)), draw.randrange(len(rows) + 1)))
             cut = rows[begin:end]
-            found = told(cut, cut[-1].cycle if cut else 0)
+            found = interrupts_in(cut)
             assert (found.again, found.lost, found.fruitless) == ((), (), 0)

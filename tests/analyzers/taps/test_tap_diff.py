@@ -9,9 +9,8 @@ from types import FrameType
 
 import pytest
 
-from freezeframe.analyzers.contract import run_analyzer
 from freezeframe.analyzers.taps.align import Op
-from freezeframe.analyzers.taps.tap_diff import SegmentDiff, TapDiff
+from freezeframe.analyzers.taps.tap_diff import SegmentDiff, tap_diffs
 from freezeframe.analyzers.view import CaptureView
 from tests.analyzers.bench_pair import HEAD, Pair, words_of
 from tests.analyzers.conftest import View
@@ -19,8 +18,7 @@ from tests.analyzers.damage import alter, duplicate, misalign, omit
 
 
 def diffs(view: CaptureView) -> dict[tuple[str, str], SegmentDiff]:
-    found = run_analyzer(TapDiff(), [view])
-    return {(diff.up.source, diff.down.source): diff for diff in found}
+    return {(diff.up.source, diff.down.source): diff for diff in tap_diffs(view)}
 
 
 def one(view: CaptureView, up: str, down: str) -> SegmentDiff:
