@@ -22,6 +22,7 @@ from freezeframe.analyzers.card.state_order import log_row, state_order
 from freezeframe.analyzers.card.view import CardView
 from freezeframe.analyzers.contract import Row, Says, Witness
 from freezeframe.analyzers.result_parts import distribution_figures
+from freezeframe.analyzers.view import CaptureView
 from freezeframe.capture.card.sequences import PEER
 from freezeframe.capture.card.tables import Transactions
 from freezeframe.capture.time_text import format_ps
@@ -180,6 +181,16 @@ def run(card: CardView) -> AnalysisResult:
         "transactions", tuple(figures), findings=tuple(findings_of(found, card.device)),
         tables=tables, notes=tuple(dict.fromkeys(notes)),
     )  # fmt: skip
+
+
+def of_the_built_in_card(view: CaptureView) -> AnalysisResult:
+    """Return no figure, and a note that says why: the messages of a card with the built-in map have no IDs."""
+    return AnalysisResult(
+        "transactions",
+        notes=(
+            "could not be asked: needs a card file with [transactions]; the built-in map has no transaction IDs",
+        ),
+    )
 
 
 class _Tracker:

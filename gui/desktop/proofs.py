@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass
 
 from freezeframe.analyzers.contract import Finding
-from freezeframe.analyzers.throughput.analysis import THROUGHPUT
+from freezeframe.analyzers.declarations import THROUGHPUT
 from freezeframe.analyzers.view import CaptureView
 from freezeframe.gui.desktop.sources.opened import Opened
 from freezeframe.gui.moments import card_freeze, freezes

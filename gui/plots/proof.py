@@ -12,7 +12,7 @@ from freezeframe.analyzers.analysis import AnalysisResult, Series
 from freezeframe.analyzers.card.view import CardView, run_analysis
 from freezeframe.analyzers.contract import Finding
 from freezeframe.analyzers.credits.staircases import fifo_level, staircases
-from freezeframe.analyzers.throughput.analysis import THROUGHPUT
+from freezeframe.analyzers.declarations import THROUGHPUT
 from freezeframe.analyzers.view import CaptureView
 from freezeframe.capture.card.roles import EVENT_LOG
 from freezeframe.capture.registers.layouts import Kind

@@ -7,8 +7,8 @@ from pathlib import Path
 
 from freezeframe.analyzers.api import AnyCapture, opened
 from freezeframe.analyzers.card.view import CardsView
+from freezeframe.analyzers.declarations import THROUGHPUT
 from freezeframe.analyzers.explain import Explanation, explain
-from freezeframe.analyzers.throughput.analysis import THROUGHPUT
 from freezeframe.analyzers.view import CaptureView
 from freezeframe.capture.errors import InputError
 from freezeframe.capture.folder import CaptureFolder

@@ -10,7 +10,7 @@ import pandas as pd
 
 from freezeframe.analyzers.analysis import AnalysisResult, Series
 from freezeframe.analyzers.coverage import of_intervals, of_series
-from freezeframe.analyzers.pressure.analysis import PRESSURE
+from freezeframe.analyzers.declarations import PRESSURE
 from freezeframe.decoders.trace.coverage import Coverage
 from freezeframe.decoders.trace.decode import Trace
 from freezeframe.gui.palette import CLASSES

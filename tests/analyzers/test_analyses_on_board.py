@@ -7,11 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from freezeframe.analyzers.credits.analysis import CREDITS
-from freezeframe.analyzers.dma.analysis import DMA
-from freezeframe.analyzers.latency.analysis import LATENCY
-from freezeframe.analyzers.pressure.analysis import PRESSURE
-from freezeframe.analyzers.throughput.analysis import THROUGHPUT
+from freezeframe.analyzers.declarations import CREDITS, DMA, LATENCY, PRESSURE, THROUGHPUT
 from freezeframe.analyzers.view import CaptureView
 from freezeframe.capture.folder import CaptureFolder
 from freezeframe.capture.recorder.pull import pull

@@ -13,11 +13,7 @@ import numpy.typing as npt
 import pytest
 
 from freezeframe.analyzers.contract import Analysis
-from freezeframe.analyzers.credits.analysis import CREDITS
-from freezeframe.analyzers.dma.analysis import DMA
-from freezeframe.analyzers.latency.analysis import LATENCY
-from freezeframe.analyzers.pressure.analysis import PRESSURE
-from freezeframe.analyzers.throughput.analysis import THROUGHPUT
+from freezeframe.analyzers.declarations import CREDITS, DMA, LATENCY, PRESSURE, THROUGHPUT
 from freezeframe.analyzers.view import CaptureView
 from freezeframe.capture.folder import CaptureFolder, CaptureWriter, RegisterImage
 from freezeframe.capture.registers import names

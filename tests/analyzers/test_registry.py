@@ -11,7 +11,7 @@ import pytest
 from freezeframe.analyzers.registry import GROUP, load_analyses
 from tests.processes import run_program
 
-OWN = "freezeframe.analyzers.dma.analysis:DMA"
+OWN = "freezeframe.analyzers.declarations:DMA"
 BROKEN = {
     "written for 0.1": (
         "from freezeframe.analyzers.analysis import AnalysisResult, Material\n",

@@ -13,8 +13,8 @@ from freezeframe.analyzers.analysis import Series
 from freezeframe.analyzers.card.view import run_analysis
 from freezeframe.analyzers.contract import Evidence, Finding
 from freezeframe.analyzers.credits.staircases import fifo_level, staircases
+from freezeframe.analyzers.declarations import PRESSURE
 from freezeframe.analyzers.explain import NAMES, explain
-from freezeframe.analyzers.pressure.analysis import PRESSURE
 from freezeframe.analyzers.view import CaptureView
 from freezeframe.decoders.trace.coverage import Coverage
 from freezeframe.gui.moments import freezes

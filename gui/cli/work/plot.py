@@ -12,9 +12,9 @@ from freezeframe.analyzers.analysis import AnalysisResult
 from freezeframe.analyzers.card.explain import explain_card
 from freezeframe.analyzers.card.view import CardsView, CardView, run_analysis, view_of
 from freezeframe.analyzers.contract import Analysis
+from freezeframe.analyzers.declarations import THROUGHPUT
 from freezeframe.analyzers.explain import explain
 from freezeframe.analyzers.registry import load_analyses
-from freezeframe.analyzers.throughput.analysis import THROUGHPUT
 from freezeframe.analyzers.view import CaptureView
 from freezeframe.capture.count_text import plural
 from freezeframe.capture.errors import InputError

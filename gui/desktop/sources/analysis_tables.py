@@ -8,7 +8,7 @@ import pandas as pd
 
 from freezeframe.analyzers.analysis import AnalysisResult
 from freezeframe.analyzers.card.view import CardsView, run_analysis
-from freezeframe.analyzers.pressure.analysis import PRESSURE
+from freezeframe.analyzers.declarations import PRESSURE
 from freezeframe.analyzers.registry import AnalysisRegistry, load_analyses
 from freezeframe.analyzers.view import CaptureView
 from freezeframe.capture.errors import FreezeframeError

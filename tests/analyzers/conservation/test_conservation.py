@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from freezeframe.analyzers.conservation.analysis import CONSERVATION
 from freezeframe.analyzers.conservation.analysis_code import Checked, check_laws, run
+from freezeframe.analyzers.declarations import CONSERVATION
 from freezeframe.analyzers.view import CaptureView
 from freezeframe.capture.card.map_1 import card_of_map
 from freezeframe.capture.counters.law_table import CardLaw, laws_of, split_terms

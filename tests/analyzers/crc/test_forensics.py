@@ -12,8 +12,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from freezeframe.analyzers.crc.analysis import CRC
 from freezeframe.analyzers.crc.forensics import Explanation, Forensics, examine, examine_frame
+from freezeframe.analyzers.declarations import CRC
 from freezeframe.analyzers.view import CaptureView
 from freezeframe.decoders.crc import (
     CRC16_IBM_3740,

@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 
 from freezeframe.analyzers.analysis import AnalysisResult
-from freezeframe.analyzers.credits.analysis import CREDITS
 from freezeframe.analyzers.credits.copies import SENT_FLAG, TAKEN_FLAG, copy_word, witness
 from freezeframe.analyzers.credits.slip import Slip, outlook, poisson_limits
+from freezeframe.analyzers.declarations import CREDITS
 from freezeframe.analyzers.view import CaptureView
 from freezeframe.capture.folder import CaptureFolder
 from freezeframe.capture.recorder.pull import pull

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from freezeframe.analyzers.analysis import AnalysisResult
-from freezeframe.analyzers.dma.analysis import DMA
+from freezeframe.analyzers.declarations import DMA
 from freezeframe.analyzers.dma.analysis_code import dma
 from freezeframe.analyzers.dma.interrupts import Interrupts, LogRow, device_rows, interrupts_in
 from freezeframe.analyzers.dma.rates import longest_burst

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from freezeframe.analyzers.analysis import AnalysisResult
-from freezeframe.analyzers.latency.analysis import LATENCY
+from freezeframe.analyzers.declarations import LATENCY
 from freezeframe.analyzers.latency.analysis_code import latency
 from freezeframe.analyzers.latency.messages import unwrapped
 from freezeframe.analyzers.view import CaptureView

@@ -11,10 +11,9 @@ import pytest
 
 from freezeframe.analyzers.analysis import AnalysisResult
 from freezeframe.analyzers.credits.sent_counts import Loaded
-from freezeframe.analyzers.pressure.analysis import PRESSURE
+from freezeframe.analyzers.declarations import PRESSURE, THROUGHPUT
 from freezeframe.analyzers.pressure.model import Path as Speeds
 from freezeframe.analyzers.pressure.model import fitted, run_again
-from freezeframe.analyzers.throughput.analysis import THROUGHPUT
 from freezeframe.analyzers.view import CaptureView
 from freezeframe.capture.folder import CaptureFolder
 from freezeframe.capture.recorder.pull import pull

@@ -12,9 +12,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from freezeframe.analyzers.crc.analysis import CRC
+from freezeframe.analyzers.declarations import CRC, TAPS
 from freezeframe.analyzers.taps.align import Op
-from freezeframe.analyzers.taps.analysis import TAPS
 from freezeframe.analyzers.taps.analysis_code import (
     compare_taps,
     diff_columns,

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from freezeframe.analyzers.analysis import AnalysisResult
-from freezeframe.analyzers.throughput.analysis import THROUGHPUT
+from freezeframe.analyzers.declarations import THROUGHPUT
 from freezeframe.analyzers.throughput.analysis_code import MB
 from freezeframe.analyzers.view import CaptureView
 from freezeframe.capture.folder import CaptureFolder, CaptureWriter, DeviceCapture, Gap

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from freezeframe.analyzers.analysis import AnalysisResult
-from freezeframe.analyzers.host import HOST
+from freezeframe.analyzers.declarations import HOST
 from freezeframe.analyzers.view import CaptureView
 from freezeframe.capture.folder import CaptureFolder, HostTrace
 from freezeframe.capture.recorder.case import pull_case

@@ -12,7 +12,7 @@ import pyarrow as pa
 import pytest
 
 from freezeframe.analyzers.card.view import CardsView, run_analysis
-from freezeframe.analyzers.pressure.analysis import PRESSURE
+from freezeframe.analyzers.declarations import PRESSURE
 from freezeframe.analyzers.view import CaptureView
 from freezeframe.capture.errors import InputError
 from freezeframe.capture.files.edges import Bus

@@ -1,1 +1,0 @@
-"""Requests and answers that an ID ties together."""
