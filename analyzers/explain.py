@@ -1,15 +1,11 @@
 """From a capture to an explanation: all diagnoses, the causes before their consequences, the surest first.
 
 With it goes how much of the recording the answer rests on.
-An event log that has wrapped says nothing of what came before it. Since when a card has recorded is known from the
-first toggle of the time line after its arm, to within one period of it.
-
-Source: docs/formats.md: rules of the memories, and the pairs of the time line.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice
 from pathlib import Path
@@ -29,7 +25,6 @@ from freezeframe.analyzers.diagnosis import (
     stall,
 )
 from freezeframe.analyzers.diagnosis.link_damage import link_damages, lone_damages
-from freezeframe.analyzers.diagnosis.needs import not_asked
 from freezeframe.analyzers.diagnosis.stall import Stall
 from freezeframe.analyzers.diagnosis.standstill import Stand
 from freezeframe.analyzers.diagnosis.symptoms import symptoms, undetermined
@@ -44,22 +39,25 @@ from freezeframe.analyzers.witness.answers import (
     unexplained,
 )
 from freezeframe.analyzers.witness.case import Case
-from freezeframe.analyzers.witness.declared import Declared
+from freezeframe.analyzers.witness.declared import Declared, not_asked
 from freezeframe.analyzers.witness.gate import doubted, judged, vetoed_by_register
 from freezeframe.analyzers.witness.gate import rank as sureness
 from freezeframe.analyzers.witness.gate import told as answered
-from freezeframe.analyzers.witness.looked import looked_at, not_seen
-from freezeframe.analyzers.witness.next_step import next_command
+from freezeframe.analyzers.witness.looked import (
+    LogReach,
+    log_reaches,
+    looked_at,
+    next_command,
+    not_seen,
+)
 from freezeframe.analyzers.witness.own_faults import matched, told_with
 from freezeframe.analyzers.witness.suspects import in_whole, upset_memories
 from freezeframe.analyzers.witness.told_twice import apart_finding, told_apart
-from freezeframe.capture.card.roles import EVENT_LOG, Roles
+from freezeframe.capture.card.roles import Roles
 from freezeframe.capture.code import code
 from freezeframe.capture.errors import InputError
 from freezeframe.capture.folder.reader import CaptureFolder, as_recording
 from freezeframe.capture.notebook import ShownInNotebooks
-from freezeframe.capture.time_text import format_ps
-from freezeframe.capture.timebase import PS_PER_S
 from freezeframe.decoders.trace.decode import Trace
 
 if TYPE_CHECKING:
@@ -101,12 +99,17 @@ NAMES: tuple[str, ...] = (
 )
 """The faults that can be named."""
 
+_OF_LINK = (
+    damaged_lanes.empty_sync_fifos,
+    damaged_lanes.misaligned_lanes,
+    damaged_words.flipped_payload_bits,
+    damaged_words.corrupted_headers,
+)
+"""What names words that the link damaged, where it damaged any."""
+
 _NOT_DECIDED = (UNDETERMINED, NONE_KNOWN, LAW_BROKEN)
 _SEEN_CYCLES = 8
 _SYMPTOMS = 2  # the first may be explained by what else was found
-_DIGITS = 3
-_BUS = 0
-_FIRST_VALID = 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -208,9 +211,10 @@ def explain(
     off = not_asked(view.roles.card)
     case = Case(Facts(view))
     findings, healthy = rank(case, off)
-    mine, findings = told_with(list(matched(case, own)), findings)
-    open_ = not findings or findings[0].diagnosis in _NOT_DECIDED
-    findings = [*mine, *findings] if open_ else [*findings, *mine]
+    if own:
+        mine, findings = told_with(list(matched(case, own)), findings)
+        open_ = not findings or findings[0].diagnosis in _NOT_DECIDED
+        findings = [*mine, *findings] if open_ else [*findings, *mine]
     findings = [
         replace(
             answered(case, finding),
@@ -287,15 +291,13 @@ def _ranked(
     """
     facts = case.facts
     damages, lone = list(link_damages(facts)), list(lone_damages(facts))
+    of_link = _OF_LINK if damages or lone else ()
     waits, sent = list(stall.stalls(facts)), case.sendings
     miscounted = list(miscounts.miscounts(facts))
     named = [
         *fifo_words.omitted_words(facts),
         *fifo_words.duplicated_words(facts),
-        *damaged_lanes.empty_sync_fifos(facts, damages, lone),
-        *damaged_lanes.misaligned_lanes(facts, damages, lone),
-        *damaged_words.flipped_payload_bits(facts, damages, lone),
-        *damaged_words.corrupted_headers(facts, damages, lone),
+        *(found for fault in of_link for found in fault(facts, damages, lone)),
         *credit_words.corrupted_credits(facts),
         *stall.lost_credits(facts, waits),
         *overflow.unhandled_wraps(facts, sent),
@@ -332,9 +334,10 @@ def _ranked(
             return list(open_answers(case, unclear)), slow
         if unclear:
             findings = [*open_answers(case, unclear), *findings]
-    left = unexplained(case, findings)
-    if left and not any(finding.diagnosis == RECORDER_SUSPECT for finding in found):
-        findings.append(law_broken(case, left))
+    if case.broken and not any(finding.diagnosis == RECORDER_SUSPECT for finding in found):
+        left = unexplained(case, findings)
+        if left:
+            findings.append(law_broken(case, left))
     return findings, slow
 
 
@@ -381,89 +384,3 @@ def _order(finding: Finding) -> tuple[bool, int, int]:
     """Names first, and the surest; of equally sure ones the first in time, which the others may follow from."""
     t_ps = finding.t_ps if finding.t_ps is not None else 1 << 62
     return finding.diagnosis == UNDETERMINED, sureness(finding), t_ps
-
-
-@dataclass(frozen=True, slots=True)
-class LogReach:
-    """What the event log of ``device`` holds.
-
-    Attributes:
-        held_ps: from its first event to its end.
-        run_ps: from the arm to that end, at most ``run_uncertainty_ps`` too little; None where it is not known.
-        overwritten: records that were stored before the oldest one; None where their number was not read.
-        whole: it holds everything since the arm.
-    """
-
-    device: str
-    held_ps: int
-    run_ps: int | None
-    run_uncertainty_ps: int
-    overwritten: int | None
-    whole: bool
-
-    @property
-    def text(self) -> str:
-        """Return it as a sentence."""
-        log = f"{self.device}'s event log"
-        held = f"{_rounded(self.held_ps)}"
-        if self.whole:
-            return f"{log} holds everything since the recorder was armed, {held}."
-        run = (
-            ""
-            if self.run_ps is None
-            else f" of the {_rounded(self.run_ps)} since the recorder was armed"
-        )
-        before = (
-            "how many records were overwritten before that is not known"
-            if self.overwritten is None
-            else f"{self.overwritten:,} records were overwritten before that"
-        )
-        return f"{log} holds the last {held}{run}; {before}."
-
-    def to_json(self) -> dict[str, Any]:
-        return {
-            "device": self.device,
-            "memory": EVENT_LOG,
-            "held_ps": self.held_ps,
-            "run_ps": self.run_ps,
-            "run_uncertainty_ps": self.run_uncertainty_ps,
-            "overwritten_records": self.overwritten,
-            "whole": self.whole,
-        }
-
-
-def log_reaches(view: CaptureView) -> Iterator[LogReach]:
-    """Yield what the event log of each device holds; nothing for a device without one."""
-    for device in view.devices:
-        memory = device.memories.get(EVENT_LOG)
-        log = view.logs.get(device.name)
-        clk_hz = device.identity.clk_bus
-        if memory is None or log is None or not len(log) or not clk_hz:
-            continue
-        end = int(log.cycle[-1])
-        first = device.registers.value64("pair.first_", _BUS)
-        valid = (device.registers.value("pair.status", _BUS) or 0) & _FIRST_VALID
-        armed = first if valid and first is not None and first <= end else None
-        period = device.identity.sync_period
-        whole = not memory.wrapped and not memory.gaps and device.name not in view.since_ps
-        stored = device.registers.value("memory.stored", device.roles.memories.index(EVENT_LOG))
-        kept = len(memory.slots_in_order())
-        begin = int(log.cycle[0])
-        yield LogReach(
-            device.name,
-            held_ps=_ps(end - begin, clk_hz),
-            run_ps=None if armed is None else _ps(end - min(armed, begin), clk_hz),
-            run_uncertainty_ps=_ps(period, clk_hz),
-            overwritten=None if stored is None else max(0, stored - kept),
-            whole=whole,
-        )
-
-
-def _ps(cycles: int, clk_hz: int) -> int:
-    return cycles * PS_PER_S // clk_hz
-
-
-def _rounded(t_ps: int) -> str:
-    """Return a time to three digits: the reader wants the share, not the picosecond."""
-    scale = 10 ** max(0, len(str(t_ps)) - _DIGITS)
-    return format_ps((t_ps + scale // 2) // scale * scale)

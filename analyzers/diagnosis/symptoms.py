@@ -14,6 +14,7 @@ from freezeframe.analyzers.contract import UNDETERMINED, Evidence, Finding, Grou
 from freezeframe.analyzers.credits.ledger import described_flows
 from freezeframe.analyzers.diagnosis.clock_drift import drifts
 from freezeframe.analyzers.diagnosis.fill import overflowed_at
+from freezeframe.analyzers.diagnosis.lanes import steady_damage
 from freezeframe.analyzers.diagnosis.link_damage import LinkDamage
 from freezeframe.analyzers.diagnosis.overflow import (
     Sending,
@@ -22,7 +23,6 @@ from freezeframe.analyzers.diagnosis.overflow import (
     suffered,
 )
 from freezeframe.analyzers.diagnosis.stall import SAID_FLOWS, Stall
-from freezeframe.analyzers.diagnosis.steady_damage import steady_damage
 from freezeframe.analyzers.diagnosis.whole_packets import numbers_broken, packets_moved
 from freezeframe.analyzers.evidence import (
     amount,

@@ -1,4 +1,4 @@
-"""What is answered where no name stands: a register that is suspect, a broken law, or none of the known.
+"""What is answered where no name stands: a register that is suspect, a broken law, a part that stood still, or none.
 
 Each says what is known all the same: where it is first seen, what kind of change it is, and what was ruled out.
 """
@@ -12,13 +12,11 @@ from itertools import islice
 from freezeframe.analyzers.card.names import LAW_BROKEN, NONE_KNOWN, RECORDER_SUSPECT
 from freezeframe.analyzers.conservation.analysis_code import Checked
 from freezeframe.analyzers.contract import UNDETERMINED, Evidence, Finding, Ground, Says, Witness
-from freezeframe.analyzers.evidence import amount
+from freezeframe.analyzers.evidence import amount, cause_evidence
 from freezeframe.analyzers.witness.case import Case
 from freezeframe.analyzers.witness.declared import shipped
 from freezeframe.analyzers.witness.gate import judged
-from freezeframe.analyzers.witness.registers import WrongBit, lone_bits, text_of
-from freezeframe.analyzers.witness.waited import contradictions, explains
-from freezeframe.analyzers.witness.wrong_counts import WrongCount
+from freezeframe.analyzers.witness.registers import WrongBit, WrongCount, lone_bits, text_of
 from freezeframe.analyzers.witness.wrong_credits import wrong_credits
 
 _FEW_WORDS = 8  # in a level: so many may have been lost or repeated as well
@@ -195,3 +193,34 @@ def _register(case: Case, bits: Sequence[WrongBit], broken: Sequence[Checked]) -
         if names
         else "It would be wrong if a law stayed broken with the bit as it should be: none does.",
     )
+
+
+_WAITS = {"credit-lost", "header-miscounted"}  # what any wait may come from
+
+
+def contradictions(case: Case) -> Iterator[Finding]:
+    """Yield a finding for each such part."""
+    for stand in case.stands:
+        if stand.contradicted:
+            yield Finding(
+                NONE_KNOWN,
+                f"{stand.text} None of the known faults accounts for it.",
+                device=stand.device,
+                direction=stand.direction,
+                flow=stand.flow,
+                t_ps=stand.since_ps,
+                evidence=(
+                    Evidence(stand.text, stand.device, rows=stand.rows),
+                    *cause_evidence(case.facts, stand.device),
+                ),
+                ground=Ground.COMPARED,
+                falsifier=f"It would be wrong if {stand.device} had moved a word there, or waited for credit or room.",
+            )
+
+
+def explains(found: Finding, symptom: Finding) -> bool:
+    """Tell whether a symptom is that a sender waits, and what was found says for whom."""
+    if symptom.tap is not None or not set(symptom.candidates) >= _WAITS:
+        return False
+    sender = (found.direction or "").partition("->")[0]
+    return symptom.device == sender and symptom.flow in (None, found.flow)

@@ -10,8 +10,7 @@ from freezeframe.analyzers.facts import RECEIVER_FIFO, SENDER_FIFO
 from freezeframe.analyzers.streams import EventLog, Packet
 from freezeframe.analyzers.taps.align import Op
 from freezeframe.analyzers.witness.books import BOOKS
-from freezeframe.analyzers.witness.bound import At, Bound, same_words
-from freezeframe.analyzers.witness.reads import READS
+from freezeframe.analyzers.witness.case import At, Bound, same_words
 from freezeframe.analyzers.witness.registers import text_of
 from freezeframe.analyzers.witness.vocabulary import Reading, silent
 from freezeframe.capture.registers.layouts import Kind
@@ -391,7 +390,6 @@ _READ: dict[str, Callable[[Bound], Reading]] = {
     "level": _level,
     "underflows": _underflows,
     "idles": _idles,
-    **READS,
     **BOOKS,
     "interrupt_line": _interrupt_line,
     "interrupts": _interrupts,

@@ -19,8 +19,7 @@ from freezeframe.analyzers.crc.lone_payload import find_flips
 from freezeframe.analyzers.evidence import verdict_text, word_label
 from freezeframe.analyzers.facts import Facts
 from freezeframe.analyzers.streams import Packet, Stream
-from freezeframe.analyzers.witness.bound import At, Bound
-from freezeframe.analyzers.witness.case import Case
+from freezeframe.analyzers.witness.case import At, Bound, Case
 from freezeframe.analyzers.witness.readings import read
 
 _RECEIVES = (2, 3)

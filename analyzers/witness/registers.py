@@ -1,14 +1,15 @@
-"""One register that disagrees with all the others: the single bit with which, were it another, every law would hold.
+"""One register that disagrees with all the others: with another bit, or another value, every law would hold.
 
 The laws of a card tie its registers together like the checks of a code: an upset of one breaks the laws that it
-stands in, and only its own bit mends them all.
+stands in, and only its own bit mends them all. A counter that is too narrow, saturates, counts twice or began late says
+one thing, and all that it is compared with another; so do two that stand in each other's place.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import islice
+from itertools import combinations, islice
 
 from freezeframe.analyzers.conservation.analysis_code import Checked, check_laws, width_of
 from freezeframe.analyzers.conservation.terms import Subject
@@ -56,8 +57,7 @@ class WrongBit:
     @property
     def label(self) -> str:
         """The register as it is called."""
-        name = self.register.removesuffix(".lo").removesuffix(".hi")
-        return name + "".join(f"[{i}]" for i in self.indices)
+        return _label(self.register, self.indices)
 
     @property
     def row(self) -> Row:
@@ -251,3 +251,110 @@ def flipped(device: DeviceCapture, flips: Mapping[Register, int]) -> DeviceCaptu
             if mask >> bit & 1:
                 registers = registers.flipped(register, *indices, bit=bit)
     return replace(device, registers=registers)
+
+
+_NARROW = 8  # words between the bounds of a law that says what a register should be
+_WORD = (1 << 32) - 1
+
+
+@dataclass(frozen=True, slots=True)
+class WrongCount:
+    """Registers with what they are and what they should be: one, or two that stand in each other's place.
+
+    ``narrow``: how many broken laws say exactly what it should be.
+    """
+
+    values: tuple[tuple[Register, int, int], ...]
+    narrow: int
+
+    @property
+    def device(self) -> str:
+        """The card."""
+        return self.values[0][0][0]
+
+    @property
+    def text(self) -> str:
+        """The registers, in words."""
+        told = [
+            f"{device}'s {_label(register, indices)} ({value}), were it {right}"
+            for (device, register, indices), value, right in self.values
+        ]
+        return " and ".join(told)
+
+    @property
+    def rows(self) -> tuple[Row, ...]:
+        """The registers, beside what they would be."""
+        return tuple(
+            Row("registers", device, _label(register, indices), value, right)
+            for (device, register, indices), value, right in self.values
+        )
+
+
+def _label(register: str, indices: tuple[int, ...]) -> str:
+    """Return a register as it is called."""
+    name = register.removesuffix(".lo").removesuffix(".hi")
+    return name + "".join(f"[{i}]" for i in indices)
+
+
+def mending_counts(
+    facts: Facts, laws: Sequence[Checked], broken: Sequence[Checked]
+) -> tuple[WrongCount, ...]:
+    """Return the registers of which each, were it as one law asks, would mend every broken law and break none."""
+    exact = [law for law in broken if _narrow(law)]
+    if not exact or len(broken) > _MOST_BROKEN:
+        return ()
+    speak = laws_by_register(facts.view, laws)
+    single = [
+        WrongCount(((register, value, right),), len(exact))
+        for register, value, right in dict.fromkeys(_asked(facts.view, exact[0]))
+        if hold_with(facts, {register: value ^ right}, speak, broken)
+    ]
+    return tuple(single or _swapped(facts, speak, broken, len(exact)))
+
+
+def _narrow(law: Checked) -> bool:
+    return (
+        law.least is not None
+        and law.most is not None
+        and law.balance is not None
+        and law.most - law.least <= _NARROW
+    )
+
+
+def _asked(view: CaptureView, law: Checked) -> Iterator[tuple[Register, int, int]]:
+    """Yield the registers of a law with what they are and what they would have to be."""
+    assert law.balance is not None and law.least is not None and law.most is not None
+    off = law.balance - min(max(law.balance, law.least), law.most)
+    for sign, term in split_terms(law.law.balance):
+        if term.endswith("flows.waiting"):
+            continue
+        for device, register, indices, high in registers_of(view, law.subject, term):
+            value = view.value(device, register, *indices)
+            if value is not None and not high and 0 <= value - sign * off <= _WORD:
+                yield (device, register, indices), value, value - sign * off
+
+
+def _swapped(
+    facts: Facts,
+    speak: Mapping[Register, Sequence[Checked]],
+    broken: Sequence[Checked],
+    narrow: int,
+) -> Iterator[WrongCount]:
+    """Yield the pairs of counters of a card that would mend every law, were each in the other's place."""
+    states = {(law.law.name, law.subject) for law in broken}
+    counters = [
+        register
+        for register, laws in speak.items()
+        if register[1].startswith("frozen_counters.")
+        and register[1].endswith(".lo")
+        and any((law.law.name, law.subject) in states for law in laws)
+    ]
+    for one, other in combinations(counters, 2):
+        if one[0] != other[0]:
+            continue
+        first, second = (facts.view.value(each[0], each[1]) for each in (one, other))
+        if first is None or second is None or first == second:
+            continue
+        mask = first ^ second
+        if hold_with(facts, {one: mask, other: mask}, speak, broken):
+            yield WrongCount(((one, first, second), (other, second, first)), narrow)

@@ -14,9 +14,13 @@ from freezeframe.analyzers.contract import Evidence, Finding, Ground, Row, Says,
 from freezeframe.analyzers.view import CaptureView
 from freezeframe.analyzers.witness import recorder
 from freezeframe.analyzers.witness.case import Case
-from freezeframe.analyzers.witness.memories import Contradiction, contradictions
+from freezeframe.analyzers.witness.memories import (
+    Contradiction,
+    contradictions,
+    odd_events,
+    odd_samples,
+)
 from freezeframe.analyzers.witness.odd_memory import odd_memories
-from freezeframe.analyzers.witness.upset_events import odd_events, odd_samples
 from freezeframe.capture.counters.law_table import split_terms
 from freezeframe.capture.registers.layouts import Kind
 

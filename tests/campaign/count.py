@@ -14,7 +14,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
-from freezeframe.analyzers.witness.counted import COUNTS, Count
+from freezeframe.analyzers.witness.gate import COUNTS, Count
 from tests.campaign.judge import OPEN
 from tests.campaign.open_world.run import COUNTING
 

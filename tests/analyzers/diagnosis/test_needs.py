@@ -8,9 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from freezeframe.analyzers.diagnosis.needs import not_asked
 from freezeframe.analyzers.explain import explain
-from freezeframe.analyzers.witness.declared import shipped
+from freezeframe.analyzers.witness.declared import not_asked, shipped
 from freezeframe.capture.card.elaborated import ElaboratedCard, elaborate
 from freezeframe.capture.card.finding import FoundCard
 from freezeframe.capture.card.reading import parse_card

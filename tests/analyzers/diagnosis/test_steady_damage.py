@@ -4,7 +4,7 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
-from freezeframe.analyzers.diagnosis.steady_damage import steady_damage
+from freezeframe.analyzers.diagnosis.lanes import steady_damage
 
 SENT = np.arange(1, 41, dtype=np.uint64) * np.uint64(0x9E3779B97F4A7C15)
 ODD_BYTES = np.uint64(0xFF00FF00FF00FF00)  # of two lanes those of lane 1

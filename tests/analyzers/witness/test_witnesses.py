@@ -9,9 +9,9 @@ import pytest
 
 from freezeframe.analyzers.contract import Evidence, Finding
 from freezeframe.analyzers.explain import explain
-from freezeframe.analyzers.witness import counted as counts_of
-from freezeframe.analyzers.witness.counted import Count, counted_for
+from freezeframe.analyzers.witness import gate
 from freezeframe.analyzers.witness.declared import read_fault, shipped
+from freezeframe.analyzers.witness.gate import Count, counted_for
 from freezeframe.analyzers.witness.own_faults import learned, own_faults
 from freezeframe.analyzers.witness.page import pages
 from freezeframe.analyzers.witness.vocabulary import WITNESSES
@@ -268,9 +268,7 @@ def test_without_a_finding_it_says_what_was_looked_at(explained: Explain) -> Non
 def test_certain_is_what_was_right_every_time_and_often_enough(
     monkeypatch: pytest.MonkeyPatch, right: int, of: int, printed: str
 ) -> None:
-    monkeypatch.setattr(
-        counts_of, "counts", lambda: {"word-omitted: both words+": Count(right, of)}
-    )
+    monkeypatch.setattr(gate, "counts", lambda: {"word-omitted: both words+": Count(right, of)})
     bare = Finding("word-omitted", "x", pattern="both words+", evidence=(Evidence("seen"),))
     assert confidence_text(counted_for(bare)) == printed
     other = Finding("word-omitted", "x", pattern="both words?", evidence=(Evidence("seen"),))
@@ -291,8 +289,8 @@ def test_a_pattern_counts_by_the_weaker_ones_that_were_right_every_time(
         "x: one compared words+ crc_at?": Count(900, 900),
         "y: both compared words+ crc_at?": Count(900, 900),
     }
-    monkeypatch.setattr(counts_of, "counts", lambda: counted)
-    found = {pattern: counts_of.count_of("x", f"both compared {pattern}") for pattern in (
+    monkeypatch.setattr(gate, "counts", lambda: counted)
+    found = {pattern: gate.count_of("x", f"both compared {pattern}") for pattern in (
         "words+ crc_at+", "words+ crc_at?", "words? crc_at?", "words? crc_at+", "words- crc_at+"
     )}  # fmt: skip
     assert found == {
