@@ -48,7 +48,7 @@ def draw_word_diff(
 
     Args:
         rows: a row each difference: ``op``, ``words``, ``up_at``, ``down_at`` (-1: not on that side).
-        around: the words beside the first difference, as `surroundings` (analyzers.taps.analysis_code) gives them; or empty.
+        around: the words beside the first difference, as `surroundings` of analyzers.taps.analysis_code gives, or "".
         up, down: names of the two lists; up_words, down_words: their lengths.
     """
     height = _DOWN + _BAR + 34 + (_LINE * (len(around) + 2) if len(around) else 0)
