@@ -9,7 +9,8 @@ from pathlib import Path
 import pytest
 
 from freezeframe.analyzers.contract import Evidence, Finding, Row
-from freezeframe.analyzers.explain import Explanation, LogReach
+from freezeframe.analyzers.explain import Explanation
+from freezeframe.analyzers.witness.looked import LogReach
 from freezeframe.capture.folder import CaptureFolder
 from freezeframe.emulator.faults.registry import FAULTS as REGISTERED
 from freezeframe.gui.cli.explanation_text import explanation_document, explanation_text
