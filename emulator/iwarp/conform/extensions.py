@@ -77,10 +77,17 @@ class _Word:
         if was != expected:
             raise FailedError(f"the word was {was:#x}, expected {expected:#x}")
 
-    def served(self) -> Link:
-        """See that the peer serves atomic operations at all; return the connection."""
+    def served(self) -> None:
+        """See that the peer serves atomic operations at all."""
         self.was(FETCH_ADD, 0, 0)
-        return self.link
+
+    def refused(
+        self, *causes: tuple[int, int, int], operation: int = FETCH_ADD, **changed: int
+    ) -> str:
+        """See that the peer, which serves others, refuses such a request, as `Link.judged`."""
+        self.served()
+        self.ask(operation, 1, 0, **changed)
+        return self.link.judged(*causes)
 
 
 @requirement(
@@ -192,9 +199,7 @@ def _responses(trial: Trial) -> str:
 )
 def _aligned(trial: Trial) -> str:
     word = _Word(trial)
-    link = word.served()
-    word.ask(FETCH_ADD, 1, 0, to=word.to + 4)
-    return link.judged()
+    return word.refused(to=word.to + 4)
 
 
 @requirement(
@@ -205,10 +210,7 @@ def _aligned(trial: Trial) -> str:
     needs="region",
 )
 def _no_stag(trial: Trial) -> str:
-    word = _Word(trial)
-    link = word.served()
-    word.ask(FETCH_ADD, 1, 0, stag=NOWHERE)
-    return link.judged((0, 1, 0))
+    return _Word(trial).refused((0, 1, 0), stag=NOWHERE)
 
 
 @requirement(
@@ -220,9 +222,7 @@ def _no_stag(trial: Trial) -> str:
 )
 def _no_room(trial: Trial) -> str:
     word = _Word(trial)
-    link = word.served()
-    word.ask(FETCH_ADD, 1, 0, to=word.end + -word.end % WORD_B)
-    return link.judged((0, 1, 1))
+    return word.refused((0, 1, 1), to=word.end + -word.end % WORD_B)
 
 
 @requirement(
@@ -233,10 +233,7 @@ def _no_room(trial: Trial) -> str:
     needs="region",
 )
 def _length(trial: Trial) -> str:
-    word = _Word(trial)
-    link = word.served()
-    word.ask(FETCH_ADD, 1, 0, size=51)
-    return link.judged()
+    return _Word(trial).refused(size=51)
 
 
 @requirement(
@@ -247,10 +244,7 @@ def _length(trial: Trial) -> str:
     needs="region",
 )
 def _operation(trial: Trial) -> str:
-    word = _Word(trial)
-    link = word.served()
-    word.ask(15, 1, 0)
-    return link.judged()
+    return _Word(trial).refused(operation=15)
 
 
 @requirement(
@@ -273,8 +267,7 @@ def _reserved(trial: Trial) -> str:
 
 def _immediate(trial: Trial, size: int) -> Link:
     link = trial.open()
-    if not trial.subject.receive_B:
-        raise UnclearError("the peer is not known to await Sends: give --receive-B")
+    trial.room_B()
     link.send_segment(link.segment(Opcode.IMMEDIATE, bytes(size)))
     return link
 

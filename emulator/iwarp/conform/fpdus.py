@@ -16,12 +16,25 @@ from freezeframe.emulator.iwarp.layout import Opcode, ReadRequest
 _LONG_B = 2999  # the last segment of so many has padding
 
 
-def _fpdu(link: Link, ulpdu: bytes) -> bytes:
-    return build_fpdu(ulpdu, position=link.position, markers=link.markers_out, crc=link.crc_out)
-
-
 def _empty_write(link: Link) -> bytes:
     return link.tagged(Opcode.WRITE, stag=0x5EED, to=64).to_bytes()
+
+
+def _fpdu(link: Link, most_B: int | None = None) -> bytes:
+    """Return the next FPDU, with a Write of no octets, or with so much of it."""
+    return build_fpdu(
+        _empty_write(link)[:most_B],
+        position=link.position,
+        markers=link.markers_out,
+        crc=link.crc_out,
+    )
+
+
+def _refuses_wrong_crc(link: Link) -> str:
+    fpdu = bytearray(_fpdu(link))
+    fpdu[-1] ^= 0x40
+    link.send(bytes(fpdu))
+    return link.judged((2, 0, 2))
 
 
 def _heard(link: Link, trial: Trial) -> None:
@@ -111,11 +124,7 @@ def _pad(trial: Trial) -> str:
     "one is sent: Terminate (2, 0, 2), or silence of hardware that drops it",
 )
 def _crc_wrong(trial: Trial) -> str:
-    link = trial.open()
-    fpdu = bytearray(_fpdu(link, _empty_write(link)))
-    fpdu[-1] ^= 0x40
-    link.send(bytes(fpdu))
-    return link.judged((2, 0, 2))
+    return _refuses_wrong_crc(trial.open())
 
 
 @requirement(
@@ -130,10 +139,7 @@ def _crc_of_one(trial: Trial) -> str:
     if trial.reply is not None and not trial.reply.crc:
         raise UnclearError("the peer does not ask for it either")
     link.send_segment(_empty_write(link))  # the first one is right
-    fpdu = bytearray(_fpdu(link, _empty_write(link)))
-    fpdu[-1] ^= 0x40
-    link.send(bytes(fpdu))
-    return link.judged((2, 0, 2))
+    return _refuses_wrong_crc(link)
 
 
 @requirement(
@@ -192,7 +198,7 @@ def _marker_reserved(trial: Trial) -> str:
 )
 def _pieces(trial: Trial) -> str:
     link = trial.open()
-    for octet in _fpdu(link, _empty_write(link)):
+    for octet in _fpdu(link):
         link.send(bytes([octet]))
         time.sleep(0.002)
     return link.alive()
@@ -220,7 +226,7 @@ def _several(trial: Trial) -> str:
 )
 def _short(trial: Trial) -> str:
     link = trial.open()
-    link.send(_fpdu(link, _empty_write(link)[:6]))
+    link.send(_fpdu(link, 6))
     outcome = link.refusal()
     if outcome.kind == "silent":
         raise UnclearError("silence")
@@ -237,7 +243,7 @@ def _short(trial: Trial) -> str:
 )
 def _cut(trial: Trial) -> str:
     link = trial.open()
-    octets = _fpdu(link, _empty_write(link))
+    octets = _fpdu(link)
     link.send(octets[: len(octets) // 2])
     link.end()
     if not link.gone():

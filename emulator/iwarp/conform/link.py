@@ -204,6 +204,11 @@ class Link(RawPeer):
             raise FailedError(f"{outcome}; expected {' or '.join(map(say, causes))}")
         return str(outcome)
 
+    def refuses(self, segment: Segment, *causes: tuple[int, int, int]) -> str:
+        """Send a segment, and see that the peer refuses it, as `judged`."""
+        self.send_segment(segment)
+        return self.judged(*causes)
+
     def refusal(self) -> Outcome:
         """Hear what the peer does about what was just said; where it does nothing, ask it for a Read.
 
@@ -235,12 +240,18 @@ class Link(RawPeer):
                 return True
         return False
 
-    def said_nothing(self, limit_s: float) -> bytes:
-        """Return what the peer says within the limit, as octets; nothing where it is silent, or ends."""
-        self.socket.settimeout(limit_s)
+    def says_nothing(self, when: str = "") -> None:
+        """See that the peer says nothing for a second, or ends.
+
+        Raises:
+            FailedError: it does; `when` are its last words.
+        """
+        self.socket.settimeout(max(1.0, self.quiet_s))
         try:
-            return bytes(self.socket.recv(1 << 16))
+            came = self.socket.recv(1 << 16)
         except OSError:
-            return b""
+            return
         finally:
             self.socket.settimeout(self.limit_s)
+        if came:
+            raise FailedError(f"{len(came)} octets came{when}: {came[:20].hex(' ')}")

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import struct
 
-from freezeframe.emulator.iwarp.conform.link import Link, Outcome
+from freezeframe.emulator.iwarp.conform.link import Link
 from freezeframe.emulator.iwarp.conform.outcome import FailedError, UnclearError
-from freezeframe.emulator.iwarp.conform.requirement import requirement
+from freezeframe.emulator.iwarp.conform.requirement import refused, requirement
 from freezeframe.emulator.iwarp.conform.segments import NOWHERE, pattern, read_back
 from freezeframe.emulator.iwarp.conform.trial import Trial
 from freezeframe.emulator.iwarp.layout import (
@@ -23,28 +23,24 @@ _SINK = ReadRequest(0x5EED, 64, 0, 0, 0)
 _UNEXPECTED = (0, 2, 6)
 
 
-@requirement(
+refused(
     401,
     "RFC 5040, 4.1; 7.1",
     "a message of another RDMAP version is an error",
     "a Read Request of the other version is sent: Terminate (0, 2, 5)",
+    lambda trial, link: link.read_request(_SINK, rdmap_version=1 - link.version),
+    (0, 2, 5),
 )
-def _version(trial: Trial) -> str:
-    link = trial.open()
-    link.send_segment(link.read_request(_SINK, rdmap_version=1 - link.version))
-    return link.judged((0, 2, 5))
 
 
-@requirement(
+refused(
     402,
     "RFC 5040, 4.1; 7.1",
     "an opcode that is reserved is an error",
     "opcode 15 is sent on the queue of Reads: Terminate (0, 2, 6)",
+    lambda trial, link: link.segment(15, _SINK.to_bytes(), queue=READ_QUEUE),
+    _UNEXPECTED,
 )
-def _opcode(trial: Trial) -> str:
-    link = trial.open()
-    link.send_segment(link.segment(15, _SINK.to_bytes(), queue=READ_QUEUE))
-    return link.judged(_UNEXPECTED)
 
 
 @requirement(
@@ -105,22 +101,14 @@ def _order(trial: Trial) -> str:
     return "in order"
 
 
-def _bad_read(trial: Trial, request: ReadRequest, link: Link) -> Segment:
-    segment = link.read_request(request)
-    link.send_segment(segment)
-    return segment
-
-
-@requirement(
+refused(
     406,
     "RFC 5040, 5.2; 7.1",
     "a Read from an STag that is not valid is an error",
     "one is sent: Terminate (0, 1, 0)",
+    lambda trial, link: link.read_request(ReadRequest(0x5EED, 64, 8, NOWHERE, 0)),
+    (0, 1, 0),
 )
-def _source_stag(trial: Trial) -> str:
-    link = trial.open()
-    _bad_read(trial, ReadRequest(0x5EED, 64, 8, NOWHERE, 0), link)
-    return link.judged((0, 1, 0))
 
 
 @requirement(
@@ -133,22 +121,22 @@ def _source_stag(trial: Trial) -> str:
 def _source_bounds(trial: Trial) -> str:
     link = trial.open()
     region = trial.lent(8)
-    _bad_read(trial, ReadRequest(0x5EED, 64, 8, region.stag, region.to + region.length - 7), link)
-    return link.judged((0, 1, 1))
+    behind = ReadRequest(0x5EED, 64, 8, region.stag, region.to + region.length - 7)
+    return link.refuses(link.read_request(behind), (0, 1, 1))
 
 
-@requirement(
+refused(
     408,
     "RFC 5040, 5.2; 7.1",
     "a Read over the end of all offsets is an error",
     "one over 2^64 is sent: Terminate (0, 1, 4), or (0, 1, 1) where bounds are checked first",
+    lambda trial, link: link.read_request(
+        ReadRequest(0x5EED, 64, 8, trial.lent().stag, (1 << 64) - 4)
+    ),
+    (0, 1, 4),
+    (0, 1, 1),
     needs="region",
 )
-def _source_wrap(trial: Trial) -> str:
-    link = trial.open()
-    region = trial.lent()
-    _bad_read(trial, ReadRequest(0x5EED, 64, 8, region.stag, (1 << 64) - 4), link)
-    return link.judged((0, 1, 4), (0, 1, 1))
 
 
 @requirement(
@@ -177,61 +165,56 @@ def _read(trial: Trial) -> str:
     return f"{size} octets, and a part of them"
 
 
-@requirement(
+refused(
     410,
     "RFC 5040, 4.4",
     "a Read Request has 28 octets",
     "one of 27 is sent; it must be refused by a Terminate",
+    lambda trial, link: link.segment(Opcode.READ_REQUEST, _SINK.to_bytes()[:27], queue=READ_QUEUE),
 )
-def _request_length(trial: Trial) -> str:
-    link = trial.open()
-    link.send_segment(link.segment(Opcode.READ_REQUEST, _SINK.to_bytes()[:27], queue=READ_QUEUE))
-    return link.judged()
 
 
-@requirement(
+refused(
     411,
     "RFC 5040, 5.2; 7.1",
     "a Read Response that was not asked for is an error",
     "one is sent: Terminate (0, 2, 6), or (1, 1, 0)",
+    lambda trial, link: link.tagged(Opcode.READ_RESPONSE, b"data", stag=NOWHERE, to=4096),
+    _UNEXPECTED,
+    (1, 1, 0),
 )
-def _unasked(trial: Trial) -> str:
-    link = trial.open()
-    link.send_segment(link.tagged(Opcode.READ_RESPONSE, b"data", stag=NOWHERE, to=4096))
-    return link.judged(_UNEXPECTED, (1, 1, 0))
 
 
-@requirement(
-    412, "RFC 5040, 4.1; 7.1", "a Write is tagged", "one is sent untagged: Terminate (0, 2, 6)"
+refused(
+    412,
+    "RFC 5040, 4.1; 7.1",
+    "a Write is tagged",
+    "one is sent untagged: Terminate (0, 2, 6)",
+    lambda trial, link: link.segment(Opcode.WRITE, _SINK.to_bytes(), queue=READ_QUEUE),
+    _UNEXPECTED,
 )
-def _untagged_write(trial: Trial) -> str:
-    link = trial.open()
-    link.send_segment(link.segment(Opcode.WRITE, _SINK.to_bytes(), queue=READ_QUEUE))
-    return link.judged(_UNEXPECTED)
 
 
-@requirement(
+refused(
     413,
     "RFC 5040, 4.1; 7.1",
     "a Send is untagged",
     "one of no octets is sent tagged: Terminate (0, 2, 6)",
+    lambda trial, link: link.tagged(Opcode.SEND),
+    _UNEXPECTED,
 )
-def _tagged_send(trial: Trial) -> str:
-    link = trial.open()
-    link.send_segment(link.tagged(Opcode.SEND))
-    return link.judged(_UNEXPECTED)
 
 
-@requirement(
+refused(
     414,
     "RFC 5040, 4.1; 7.1",
     "a Read Request belongs on queue 1",
     "one is sent on queue 3: Terminate (0, 2, 6), or DDP's (1, 2, 1) or (1, 2, 2)",
+    lambda trial, link: link.segment(Opcode.READ_REQUEST, _SINK.to_bytes(), queue=ATOMIC_QUEUE),
+    _UNEXPECTED,
+    (1, 2, 1),
+    (1, 2, 2),
 )
-def _wrong_queue(trial: Trial) -> str:
-    link = trial.open()
-    link.send_segment(link.segment(Opcode.READ_REQUEST, _SINK.to_bytes(), queue=ATOMIC_QUEUE))
-    return link.judged(_UNEXPECTED, (1, 2, 1), (1, 2, 2))
 
 
 @requirement(
@@ -243,10 +226,8 @@ def _wrong_queue(trial: Trial) -> str:
 )
 def _invalidate(trial: Trial) -> str:
     link = trial.open()
-    if not trial.subject.receive_B:
-        raise UnclearError("the peer is not known to await Sends: give --receive-B")
-    link.send_segment(link.segment(Opcode.SEND_INVALIDATE, invalidates=NOWHERE))
-    return link.judged((0, 1, 9))
+    trial.room_B()
+    return link.refuses(link.segment(Opcode.SEND_INVALIDATE, invalidates=NOWHERE), (0, 1, 9))
 
 
 def _terminated(link: Link, segment: Segment) -> Segment:
@@ -384,6 +365,11 @@ def _gets_terminate(trial: Trial) -> str:
     link.send_segment(
         link.segment(Opcode.TERMINATE, terminate_payload((0, 0, 0)), queue=TERMINATE_QUEUE)
     )
+    return _only_ends(link)
+
+
+def _only_ends(link: Link) -> str:
+    """See that the peer ends the connection, and sends no Terminate."""
     outcome = link.hear(link.limit_s)
     if outcome.kind == "silent":
         raise FailedError("the connection stays open")
@@ -402,12 +388,7 @@ def _closes(trial: Trial) -> str:
     link = trial.open()
     link.alive()
     link.end()
-    outcome: Outcome = link.hear(link.limit_s)
-    if outcome.kind == "silent":
-        raise FailedError("the connection stays open")
-    if outcome.kind == "terminate":
-        raise FailedError(str(outcome))
-    return "the end"
+    return _only_ends(link)
 
 
 @requirement(

@@ -9,7 +9,9 @@ from typing import TYPE_CHECKING
 from freezeframe.emulator.iwarp.conform.outcome import ANY
 
 if TYPE_CHECKING:
+    from freezeframe.emulator.iwarp.conform.link import Link
     from freezeframe.emulator.iwarp.conform.trial import Trial
+    from freezeframe.emulator.iwarp.layout import Segment
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,3 +65,21 @@ def requirement(
         return judge
 
     return enter
+
+
+def refused(
+    number: int,
+    clause: str,
+    text: str,
+    done: str,
+    wrong: Callable[[Trial, Link], Segment],
+    *causes: tuple[int, int, int],
+    needs: str = "",
+) -> None:
+    """Enter a requirement that a segment, the first that is sent, is refused by a Terminate with one of the causes."""
+
+    def judge(trial: Trial) -> str:
+        link = trial.open()
+        return link.refuses(wrong(trial, link), *causes)
+
+    requirement(number, clause, text, done, needs=needs)(judge)

@@ -6,7 +6,7 @@ import hashlib
 
 from freezeframe.emulator.iwarp.conform.link import Link
 from freezeframe.emulator.iwarp.conform.outcome import FailedError, UnclearError
-from freezeframe.emulator.iwarp.conform.requirement import requirement
+from freezeframe.emulator.iwarp.conform.requirement import refused, requirement
 from freezeframe.emulator.iwarp.conform.trial import Region, Trial
 from freezeframe.emulator.iwarp.layout import READ_QUEUE, Opcode, ReadRequest, Segment
 
@@ -54,76 +54,66 @@ def _zero_read(link: Link, **fields: int) -> Segment:
     return link.segment(Opcode.READ_REQUEST, _SINK, **({"queue": READ_QUEUE} | fields))
 
 
-@requirement(
+refused(
     301,
     "RFC 5041, 4.3; 7",
     "an untagged segment of another DDP version is an error",
     "one of the other version is sent: Terminate (1, 2, 6)",
+    lambda trial, link: _zero_read(link, ddp_version=1 - link.version),
+    (1, 2, 6),
 )
-def _version_untagged(trial: Trial) -> str:
-    link = trial.open()
-    link.send_segment(_zero_read(link, ddp_version=1 - link.version))
-    return link.judged((1, 2, 6))
 
 
-@requirement(
+refused(
     302,
     "RFC 5041, 4.2; 7",
     "a tagged segment of another DDP version is an error",
     "one of the other version is sent: Terminate (1, 1, 4)",
+    lambda trial, link: link.tagged(Opcode.WRITE, ddp_version=1 - link.version),
+    (1, 1, 4),
 )
-def _version_tagged(trial: Trial) -> str:
-    link = trial.open()
-    link.send_segment(link.tagged(Opcode.WRITE, ddp_version=1 - link.version))
-    return link.judged((1, 1, 4))
 
 
-@requirement(
+refused(
     303,
     "RFC 5041, 4.3; 7",
     "a queue that does not exist is an error",
     "a segment on queue 77 is sent: Terminate (1, 2, 1)",
+    lambda trial, link: link.segment(Opcode.SEND, b"data", queue=77, msn=1),
+    (1, 2, 1),
 )
-def _queue(trial: Trial) -> str:
-    link = trial.open()
-    link.send_segment(link.segment(Opcode.SEND, b"data", queue=77, msn=1))
-    return link.judged((1, 2, 1))
 
 
-@requirement(
+refused(
     304,
     "RFC 5041, 4.3; 7",
     "an MSN out of the range of buffers is an error",
     "a Read Request far ahead is sent: Terminate (1, 2, 3), or no buffer (1, 2, 2)",
+    lambda trial, link: _zero_read(link, msn=0x40000001),
+    (1, 2, 3),
+    (1, 2, 2),
 )
-def _msn(trial: Trial) -> str:
-    link = trial.open()
-    link.send_segment(_zero_read(link, msn=0x40000001))
-    return link.judged((1, 2, 3), (1, 2, 2))
 
 
-@requirement(
+refused(
     305,
     "RFC 5041, 4.3; 7",
     "an MO that is not the next one is an error",
     "a Read Request with MO 4 is sent: Terminate (1, 2, 4)",
+    lambda trial, link: _zero_read(link, mo=4),
+    (1, 2, 4),
 )
-def _mo(trial: Trial) -> str:
-    link = trial.open()
-    link.send_segment(_zero_read(link, mo=4))
-    return link.judged((1, 2, 4))
 
 
-@requirement(
+refused(
     306,
     "RFC 5041, 4.3; 7",
     "a message too long for its buffer is an error",
     "a Read Request of 1,024 octets is sent: (1, 2, 5), or RDMAP's (0, 2, 0xff)",
+    lambda trial, link: link.segment(Opcode.READ_REQUEST, _SINK + bytes(996), queue=READ_QUEUE),
+    (1, 2, 5),
+    (0, 2, 0xFF),
 )
-def _too_long(trial: Trial) -> str:
-    link = trial.open()
-    link.send_segment(link.segment(Opcode.READ_REQUEST, _SINK + bytes(996), queue=READ_QUEUE))
-    return link.judged((1, 2, 5), (0, 2, 0xFF))
 
 
 @requirement(
@@ -138,16 +128,14 @@ def _reserved(trial: Trial) -> str:
     return link.alive()
 
 
-@requirement(
+refused(
     308,
     "RFC 5041, 5.2; 7",
     "an STag that is not valid is an error",
     "a Write to an STag that was never given out is sent: Terminate (1, 1, 0)",
+    lambda trial, link: link.tagged(Opcode.WRITE, b"data", stag=NOWHERE, to=4096),
+    (1, 1, 0),
 )
-def _stag(trial: Trial) -> str:
-    link = trial.open()
-    link.send_segment(link.tagged(Opcode.WRITE, b"data", stag=NOWHERE, to=4096))
-    return link.judged((1, 1, 0))
 
 
 @requirement(
@@ -172,8 +160,7 @@ def _zero_tagged(trial: Trial) -> str:
 def _behind(trial: Trial) -> str:
     link = trial.open()
     region = trial.lent(4)
-    link.send_segment(_write(link, region, region.length - 3, b"over"))
-    return link.judged((1, 1, 1))
+    return link.refuses(_write(link, region, region.length - 3, b"over"), (1, 1, 1))
 
 
 @requirement(
@@ -186,22 +173,22 @@ def _behind(trial: Trial) -> str:
 def _before(trial: Trial) -> str:
     link = trial.open()
     region = trial.lent(8)
-    link.send_segment(_write(link, region, -4, b"underrun"))
-    return link.judged((1, 1, 1), *([(1, 1, 3)] if region.to < 4 else []))
+    wrong = _write(link, region, -4, b"underrun")
+    return link.refuses(wrong, (1, 1, 1), *([(1, 1, 3)] if region.to < 4 else []))
 
 
-@requirement(
+refused(
     312,
     "RFC 5041, 5.2; 7",
     "a segment over the end of all offsets is an error",
     "a Write over 2^64 is sent: Terminate (1, 1, 3), or (1, 1, 1) where bounds are checked first",
+    lambda trial, link: link.tagged(
+        Opcode.WRITE, b"wrapping", stag=trial.lent().stag, to=(1 << 64) - 4
+    ),
+    (1, 1, 3),
+    (1, 1, 1),
     needs="region",
 )
-def _wrap(trial: Trial) -> str:
-    link = trial.open()
-    region = trial.lent()
-    link.send_segment(link.tagged(Opcode.WRITE, b"wrapping", stag=region.stag, to=(1 << 64) - 4))
-    return link.judged((1, 1, 3), (1, 1, 1))
 
 
 @requirement(
@@ -259,19 +246,13 @@ def _placed(trial: Trial) -> str:
 )
 def _segments(trial: Trial) -> str:
     link = trial.open()
-    room = _buffer(trial, 3)
+    room = trial.room_B(3)
     third = min(room // 3, 500)
     for at in range(3):
         link.send_segment(
             link.segment(Opcode.SEND, bytes(third), msn=1, mo=at * third, last=at == 2)
         )
     return link.alive()
-
-
-def _buffer(trial: Trial, least_B: int) -> int:
-    if trial.subject.receive_B < least_B:
-        raise UnclearError("the peer is not known to await Sends: give --receive-B")
-    return trial.subject.receive_B
 
 
 @requirement(
@@ -283,9 +264,9 @@ def _buffer(trial: Trial, least_B: int) -> int:
 )
 def _send_msn(trial: Trial) -> str:
     link = trial.open()
-    _buffer(trial, 4)
-    link.send_segment(link.segment(Opcode.SEND, b"data", msn=0x40000001))
-    return link.judged((1, 2, 3), (1, 2, 2))
+    trial.room_B(4)
+    wrong = link.segment(Opcode.SEND, b"data", msn=0x40000001)
+    return link.refuses(wrong, (1, 2, 3), (1, 2, 2))
 
 
 @requirement(
@@ -297,10 +278,9 @@ def _send_msn(trial: Trial) -> str:
 )
 def _send_mo(trial: Trial) -> str:
     link = trial.open()
-    _buffer(trial, 12)
+    trial.room_B(12)
     link.send_segment(link.segment(Opcode.SEND, b"data", msn=1, last=False))
-    link.send_segment(link.segment(Opcode.SEND, b"data", msn=1, mo=8))
-    return link.judged((1, 2, 4))
+    return link.refuses(link.segment(Opcode.SEND, b"data", msn=1, mo=8), (1, 2, 4))
 
 
 @requirement(
@@ -312,7 +292,7 @@ def _send_mo(trial: Trial) -> str:
 )
 def _send_long(trial: Trial) -> str:
     link = trial.open()
-    octets, at = bytes(_buffer(trial, 1) + 1), 0
+    octets, at = bytes(trial.room_B() + 1), 0
     while at < len(octets):
         step = min(1024, len(octets) - at)
         link.send_segment(

@@ -149,6 +149,16 @@ class Trial:
                 raise UnclearError(f"its first FPDU was awaited: {outcome}")
         return link
 
+    def room_B(self, least_B: int = 1) -> int:
+        """Return the octets of the peer's buffers for Sends.
+
+        Raises:
+            UnclearError: it has none, or smaller ones.
+        """
+        if self.subject.receive_B < least_B:
+            raise UnclearError("the peer is not known to await Sends: give --receive-B")
+        return self.subject.receive_B
+
     def lent(self, least_B: int = 1) -> Region:
         """Return the region of the peer.
 
