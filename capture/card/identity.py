@@ -5,13 +5,13 @@ Source: docs/card-map.md, sections 1 and 2.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from dataclasses import asdict, dataclass
-from typing import Any
+from dataclasses import dataclass
+from typing import ClassVar
 
 from freezeframe.capture.card.recording import Feature
 from freezeframe.capture.card.registers import identity_map
-from freezeframe.capture.registers.identity import constants_of
+from freezeframe.capture.registers.identity import Constants
+from freezeframe.capture.registers.layout import RegisterInfo
 
 IDENTITY_MAP = identity_map()
 _NOT_CONSTANT = ("id.bus_errors", "id.bus_error_addr", "id.generation")
@@ -22,11 +22,10 @@ CARD_IDENTITY_REGISTERS = tuple(
 
 
 @dataclass(frozen=True, slots=True)
-class CardIdentity:
-    """The constants of a device of map 2; two reads of one are equal until it is powered up again.
+class CardIdentity(Constants):
+    """The constants of a device of map 2."""
 
-    A register of several fields gives one value each (``id.devices.count`` is ``devices_count``).
-    """
+    REGISTERS: ClassVar[tuple[RegisterInfo, ...]] = CARD_IDENTITY_REGISTERS
 
     magic: int
     format_minor: int
@@ -52,31 +51,6 @@ class CardIdentity:
     counters_counters: int
     counters_bank: int
     counters_causes: int
-
-    @classmethod
-    def from_registers(cls, value: Callable[[str], int]) -> CardIdentity:
-        """Make an identity from ``value(name)`` of every register in CARD_IDENTITY_REGISTERS."""
-        values: dict[str, int] = {}
-        for register in CARD_IDENTITY_REGISTERS:
-            word = value(register.name)
-            name = register.name.removeprefix("id.")
-            for field in register.fields:
-                key = name if len(register.fields) == 1 else f"{name}_{field.name}"
-                values[key] = (word & field.mask) >> field.lsb
-        return cls(**values)
-
-    @classmethod
-    def from_json(cls, values: Mapping[str, Any]) -> CardIdentity:
-        """Make an identity from what ``to_json`` gave.
-
-        Raises:
-            ValueError: as ``constants_of``.
-        """
-        return cls(**constants_of(cls, values))
-
-    def to_json(self) -> dict[str, int]:
-        """Return the values by name."""
-        return asdict(self)
 
     @property
     def card_hash(self) -> int:

@@ -9,15 +9,13 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 from freezeframe.capture.card.finding import FoundCard, card_of_text, look_up
 from freezeframe.capture.card.identity import CardIdentity
 from freezeframe.capture.card.registers import card_map, memories_of_card
 from freezeframe.capture.durable import Content, write_folder
-from freezeframe.capture.errors import CaptureFormatError, InputError
+from freezeframe.capture.errors import CaptureFormatError
 from freezeframe.capture.folder.card_content import CardCapture, recorded_clock
-from freezeframe.capture.folder.content import Gap, MemoryImage, RegisterImage
+from freezeframe.capture.folder.content import RegisterImage
 from freezeframe.capture.folder.manifest import (
     FORMAT_NAME,
     FORMAT_VERSION,
@@ -29,6 +27,13 @@ from freezeframe.capture.folder.manifest import (
     registers_file,
 )
 from freezeframe.capture.folder.one_file import place_of
+from freezeframe.capture.folder.opened import (
+    OpenedFolder,
+    count_of,
+    memory_of,
+    opening,
+    refuse_left,
+)
 from freezeframe.capture.folder.raw_files import (
     KEEP,
     card_file,
@@ -38,24 +43,13 @@ from freezeframe.capture.folder.raw_files import (
 )
 from freezeframe.capture.folder.reader import read_manifest
 from freezeframe.capture.folder.records import RECORD_B
-from freezeframe.capture.notebook import ShownInNotebooks
 from freezeframe.capture.tool import tool_version
 
 MAP = 2
 
 
-class CardFolder(ShownInNotebooks):
-    """A capture of format 2.0 whose manifest, cards and raw files were found whole and unaltered.
-
-    Attributes:
-        devices: in the order of their index.
-    """
-
-    def __init__(self, path: Path, manifest: dict[str, Any], devices: list[CardCapture]) -> None:
-        """Hold what ``open`` has checked; use that."""
-        self.path = path
-        self.manifest = manifest
-        self.devices = devices
+class CardFolder(OpenedFolder[CardCapture]):
+    """A capture of format 2.0, of cards that are described by a file."""
 
     @classmethod
     def open(cls, path: Path | str) -> CardFolder:
@@ -67,7 +61,7 @@ class CardFolder(ShownInNotebooks):
             InputError: the card's text is missing and no known card has its hash.
         """
         folder = place_of(path)
-        try:
+        with opening(folder):
             manifest = read_manifest(folder, FORMAT_NAME, (FORMAT_VERSION,))
             if manifest.get("map", MAP) != MAP:
                 raise CaptureFormatError(
@@ -75,41 +69,12 @@ class CardFolder(ShownInNotebooks):
                 )
             raw = read_files(folder, manifest.get("raw"))
             devices = [_device(entry, raw, folder) for entry in manifest["devices"]]
-        except OSError as error:
-            raise CaptureFormatError(
-                f"{error.filename or folder}: could not be read: {error.strerror}"
-            ) from error
-        except (AttributeError, KeyError, TypeError, ValueError) as error:
-            what = f"{error} is missing" if isinstance(error, KeyError) else str(error)
-            raise CaptureFormatError(
-                f"{folder / MANIFEST}: does not describe what is in raw/: {what}; {KEEP}"
-            ) from error
-        if extra := [name for name in raw if not name.startswith("cards/")]:
-            raise CaptureFormatError(
-                f"{folder / MANIFEST}: {min(extra)} belongs to no device; {KEEP}"
-            )
+        refuse_left(folder, raw)
         if [device.index for device in devices] != list(range(len(devices))) or not devices:
             raise CaptureFormatError(
                 f"{folder / MANIFEST}: no devices, or not in their order; {KEEP}"
             )
         return cls(folder, manifest, devices)
-
-    def device(self, name: str) -> CardCapture:
-        """Return the device of that name.
-
-        Raises:
-            InputError: the capture has no such device; the message lists those it has.
-        """
-        for device in self.devices:
-            if device.name == name:
-                return device
-        known = ", ".join(device.name for device in self.devices)
-        raise InputError(f"{self.path}: no device {name!r}; the capture holds {known}")
-
-    @property
-    def lost(self) -> list[str]:
-        """One line for each thing that is missing from the capture."""
-        return [str(line) for line in self.manifest.get("lost", [])]
 
     @property
     def unchecked(self) -> list[str]:
@@ -222,7 +187,7 @@ def _device(entry: Any, raw: dict[str, bytes], folder: Path) -> CardCapture:
             f"device {entry['name']} has memories {', '.join(entry['memories'])}; its card "
             f"{found.card.name} has {', '.join(memory.name for memory in places)}"
         )
-    name, index = entry["name"], _count(entry["index"], "index")
+    name, index = entry["name"], count_of(entry["index"], "index")
     file = registers_file(name)
     registers = RegisterImage.from_bytes(
         raw.pop(file), str(folder / file), card_map(found.card, identity.built)
@@ -230,7 +195,7 @@ def _device(entry: Any, raw: dict[str, bytes], folder: Path) -> CardCapture:
     memories = {}
     for memory in places:
         said = entry["memories"][memory.name]
-        data = np.frombuffer(raw.pop(memory_file(name, memory.name)), np.uint8)
+        data = raw.pop(memory_file(name, memory.name))
         # A ring of C hooks is as deep as its program made it, which its identity tells.
         depth = identity.chunk if found.card.of_hooks else memory.depth
         if len(data) != RECORD_B * depth:
@@ -238,19 +203,7 @@ def _device(entry: Any, raw: dict[str, bytes], folder: Path) -> CardCapture:
                 f"{memory.name} has {len(data)} B; its card has {depth} records of 9 B"
             )
         tap = entry["taps"][memory.tap.name]
-        gaps = [
-            Gap(
-                _count(g["first_slot"], "first_slot"), _count(g["slots"], "slots"), str(g["reason"])
-            )
-            for g in said["gaps"]
-        ]
-        memories[memory.name] = MemoryImage(
-            memory.name,
-            data.reshape(-1, RECORD_B),
-            _count(tap["write_ptr"], "write_ptr"),
-            bool(tap["wrapped"]),
-            gaps,
-        )
+        memories[memory.name] = memory_of(memory.name, data, tap, said["gaps"])
     device = CardCapture(
         index,
         int(entry["base"], 16),
@@ -271,9 +224,3 @@ def _card(card_hash: int, raw: dict[str, bytes], folder: Path) -> FoundCard:
     if data is None:
         return look_up(card_hash, f"{folder / name}: the capture is without its card")
     return card_of_text(data.decode(errors="replace"), card_hash, str(folder / name))
-
-
-def _count(value: Any, name: str) -> int:
-    if type(value) is not int or value < 0:
-        raise ValueError(f"{name} is {value!r}, not a count")
-    return value

@@ -17,9 +17,7 @@ from freezeframe.capture.errors import CaptureFormatError, CaptureVersionError
 from freezeframe.capture.files.bytes_of import refuse_empty
 from freezeframe.capture.folder.content import (
     DeviceCapture,
-    Gap,
     HostTrace,
-    MemoryImage,
     RegisterImage,
 )
 from freezeframe.capture.folder.convert import as_2_0
@@ -36,9 +34,16 @@ from freezeframe.capture.folder.manifest import (
     samples_file,
 )
 from freezeframe.capture.folder.one_file import place_of
+from freezeframe.capture.folder.opened import (
+    OpenedFolder,
+    count_of,
+    gaps_of,
+    memory_of,
+    opening,
+    refuse_left,
+)
 from freezeframe.capture.folder.raw_files import KEEP, card_file, read_files, short
 from freezeframe.capture.folder.records import RECORD_B
-from freezeframe.capture.notebook import ShownInNotebooks
 from freezeframe.capture.registers.identity import Identity
 from freezeframe.capture.registers.layouts import DOMAIN_NAMES
 from freezeframe.capture.registers.map_forms import form_of, known_maps
@@ -50,13 +55,10 @@ _SAMPLE_B = 8
 _OF_CARDS = 2  # the map where a manifest of format 2 says none
 
 
-class CaptureFolder(ShownInNotebooks):
-    """A capture folder whose manifest and raw files were found whole and unaltered.
+class CaptureFolder(OpenedFolder[DeviceCapture]):
+    """The recording of cards of map 1.
 
     Attributes:
-        path: the folder.
-        manifest: the content of ``manifest.json``.
-        devices: in the order of their index.
         host: traces of the computer the card is in, as they were given.
     """
 
@@ -68,9 +70,7 @@ class CaptureFolder(ShownInNotebooks):
         host: Sequence[HostTrace] = (),
     ) -> None:
         """Hold what ``open`` has checked; use that."""
-        self.path = path
-        self.manifest = manifest
-        self.devices = devices
+        super().__init__(path, manifest, devices)
         self.host = tuple(host)
 
     @classmethod
@@ -83,14 +83,9 @@ class CaptureFolder(ShownInNotebooks):
                 another register map.
         """
         folder = place_of(path)
-        try:
+        with opening(folder):
             manifest = read_manifest(folder)
             raw = read_files(folder, manifest.get("raw"))
-        except OSError as error:
-            raise CaptureFormatError(
-                f"{error.filename or folder}: could not be read: {error.strerror}"
-            ) from error
-        try:
             manifest = as_2_0(manifest, raw)
             if manifest.get("map", _OF_CARDS) != MAP:
                 raise CaptureVersionError(
@@ -107,37 +102,12 @@ class CaptureFolder(ShownInNotebooks):
             _check_pairs(manifest.get("time_pairs", []))
             if not isinstance(manifest.get("lost", []), list):
                 raise ValueError("lost is no list")
-        except (AttributeError, KeyError, TypeError, ValueError) as error:
-            what = f"{error} is missing" if isinstance(error, KeyError) else str(error)
-            raise CaptureFormatError(
-                f"{folder / MANIFEST}: does not describe what is in raw/: {what}; {KEEP}"
-            ) from error
-        if left := [name for name in raw if not name.startswith("cards/")]:
-            raise CaptureFormatError(
-                f"{folder / MANIFEST}: {min(left)} belongs to no device; {KEEP}"
-            )
+        refuse_left(folder, raw)
         if len({device.index for device in devices}) != len(devices) or not devices:
             raise CaptureFormatError(
                 f"{folder / MANIFEST}: no devices, or one of them twice; {KEEP}"
             )
         return cls(folder, manifest, devices, host)
-
-    def device(self, name: str) -> DeviceCapture:
-        """Return the device of that name.
-
-        Raises:
-            ValueError: the capture has no such device; the message lists those it has.
-        """
-        for device in self.devices:
-            if device.name == name:
-                return device
-        known = ", ".join(device.name for device in self.devices)
-        raise ValueError(f"{self.path}: no device {name!r}; the capture holds {known}")
-
-    @property
-    def lost(self) -> list[str]:
-        """One line for each thing that is missing from the capture."""
-        return [str(line) for line in self.manifest.get("lost", [])]
 
 
 def _check_pairs(pairs: Any) -> None:
@@ -146,8 +116,8 @@ def _check_pairs(pairs: Any) -> None:
         for device, domain, cycle in (pair["a"], pair["b"]):
             if not isinstance(device, str) or domain not in DOMAIN_NAMES:
                 raise ValueError(f"time_pairs: {device!r}, {domain!r} is no clock")
-            _integer(cycle, "cycle of time_pairs")
-        _integer(pair["unc_ps"], "unc_ps of time_pairs")
+            count_of(cycle, "cycle of time_pairs")
+        count_of(pair["unc_ps"], "unc_ps of time_pairs")
 
 
 def read_manifest(
@@ -252,7 +222,7 @@ def _check_maps(manifest: dict[str, Any], folder: Path) -> None:
 def _device(entry: Any, raw: dict[str, bytes], folder: Path) -> DeviceCapture:
     """Make a device from its manifest entry, taking its files out of ``raw``."""
     identity = Identity.from_json(entry["identity"])
-    index = _integer(entry["index"], "index")
+    index = count_of(entry["index"], "index")
     name = device_name(index)
     if entry["name"] != name:
         raise ValueError(f"device {index} is called {entry['name']!r}, not {name!r}")
@@ -263,24 +233,18 @@ def _device(entry: Any, raw: dict[str, bytes], folder: Path) -> DeviceCapture:
         if memory not in roles.memories:
             raise ValueError(f"{name} has no trace memory {memory!r}")
         file = memory_file(name, memory)
-        data = np.frombuffer(raw.pop(file), np.uint8)
-        if len(data) != RECORD_B * _integer(said["records"], "records"):
+        data = raw.pop(file)
+        if len(data) != RECORD_B * count_of(said["records"], "records"):
             raise ValueError(f"{file} has {len(data)} B for {said['records']} records of 9 B")
-        memories[memory] = MemoryImage(
-            memory,
-            data.reshape(-1, RECORD_B),
-            _integer(said["write_ptr"], "write_ptr"),
-            bool(said["wrapped"]),
-            _gaps(said["gaps"]),
-        )
+        memories[memory] = memory_of(memory, data, said, said["gaps"])
     samples, sample_gaps = None, []
     if (said := entry["samples"]) is not None:
         file = samples_file(name)
-        data = np.frombuffer(raw.pop(file), np.uint8)
-        if len(data) != _SAMPLE_B * _integer(said["slots"], "slots"):
+        data = raw.pop(file)
+        if len(data) != _SAMPLE_B * count_of(said["slots"], "slots"):
             raise ValueError(f"{file} has {len(data)} B for {said['slots']} samples of 8 B")
-        samples = data.view("<u4").astype(np.uint32).reshape(-1, 2)
-        sample_gaps = _gaps(said["gaps"])
+        samples = np.frombuffer(data, "<u4").astype(np.uint32).reshape(-1, 2)
+        sample_gaps = gaps_of(said["gaps"])
     file = registers_file(name)
     return DeviceCapture(
         index=index,
@@ -293,7 +257,7 @@ def _device(entry: Any, raw: dict[str, bytes], folder: Path) -> DeviceCapture:
         samples=samples,
         sample_gaps=sample_gaps,
         not_read=[str(register) for register in entry["registers"]["not_read"]],
-        target=_integer(entry.get("target", 0), "target"),
+        target=count_of(entry.get("target", 0), "target"),
         found=found,
     )
 
@@ -314,21 +278,6 @@ def _card(card_hash: str, identity: Identity, raw: dict[str, bytes], folder: Pat
 
 
 _card_of_text = lru_cache(maxsize=8)(card_of_text)  # the devices of a capture are often one card
-
-
-def _gaps(said: Any) -> list[Gap]:
-    return [
-        Gap(
-            _integer(g["first_slot"], "first_slot"), _integer(g["slots"], "slots"), str(g["reason"])
-        )
-        for g in said
-    ]
-
-
-def _integer(value: Any, name: str) -> int:
-    if type(value) is not int or value < 0:
-        raise ValueError(f"{name} is {value!r}, not a count")
-    return value
 
 
 def _unique_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, fields
-from typing import Any
+from typing import Any, ClassVar, Self
 
 from freezeframe.capture.registers.layout import RegisterInfo
 from freezeframe.capture.registers.map_table import REGISTERS
@@ -23,29 +23,54 @@ IDENTITY_REGISTERS: tuple[RegisterInfo, ...] = tuple(
 """The registers an identity is made from, in address order."""
 
 
-def constants_of(kind: type[Any], values: Mapping[str, Any]) -> dict[str, int]:
-    """Return the constants of an identity, as a capture has them, for its class.
-
-    Raises:
-        ValueError: a value is missing, unknown, or no word of 32 bits; the message names the first.
-    """
-    names = {field.name for field in fields(kind)}
-    for name in sorted(names ^ values.keys()):
-        raise ValueError(f"identity: {name!r} is {'missing' if name in names else 'unknown'}")
-    for name, value in values.items():
-        if type(value) is not int or not 0 <= value < 1 << 32:
-            raise ValueError(f"identity: {name} is {value!r}, not a word")
-    return dict(values)
-
-
 @dataclass(frozen=True, slots=True)
-class Identity:
+class Constants:
     """The constants of one device; two reads of one device are equal until it is powered up again.
 
     A register with one field has the register's name; the fields of the others have both names
-    (``id.devices.count`` is ``devices_count``). Clocks in Hz, depths and FIFOs in records or words
-    as the map says.
+    (``id.devices.count`` is ``devices_count``).
     """
+
+    REGISTERS: ClassVar[tuple[RegisterInfo, ...]]
+    """The registers that it is made from, in address order."""
+
+    @classmethod
+    def from_registers(cls, value: Callable[[str], int]) -> Self:
+        """Make an identity from ``value(name)`` of every register in ``REGISTERS``."""
+        values: dict[str, int] = {}
+        for register in cls.REGISTERS:
+            word = value(register.name)
+            name = register.name.removeprefix("id.").replace(".", "_")
+            for field in register.fields:
+                key = name if len(register.fields) == 1 else f"{name}_{field.name}"
+                values[key] = (word & field.mask) >> field.lsb
+        return cls(**values)
+
+    @classmethod
+    def from_json(cls, values: Mapping[str, Any]) -> Self:
+        """Make an identity from what ``to_json`` gave.
+
+        Raises:
+            ValueError: a value is missing, unknown, or no word of 32 bits; the message names the first.
+        """
+        names = {field.name for field in fields(cls)}
+        for name in sorted(names ^ values.keys()):
+            raise ValueError(f"identity: {name!r} is {'missing' if name in names else 'unknown'}")
+        for name, value in values.items():
+            if type(value) is not int or not 0 <= value < 1 << 32:
+                raise ValueError(f"identity: {name} is {value!r}, not a word")
+        return cls(**values)
+
+    def to_json(self) -> dict[str, int]:
+        """Return the values by name."""
+        return asdict(self)
+
+
+@dataclass(frozen=True, slots=True)
+class Identity(Constants):
+    """What a device of map 1 is: clocks in Hz, depths and FIFOs in records or words as the map says."""
+
+    REGISTERS: ClassVar[tuple[RegisterInfo, ...]] = IDENTITY_REGISTERS
 
     magic: int
     format_major: int
@@ -81,28 +106,6 @@ class Identity:
     event_fifo: int
     post_drain: int
 
-    @classmethod
-    def from_registers(cls, value: Callable[[str], int]) -> Identity:
-        """Make an identity from ``value(name)`` of every register in IDENTITY_REGISTERS."""
-        values: dict[str, int] = {}
-        for register in IDENTITY_REGISTERS:
-            word = value(register.name)
-            for field, name in _field_names(register):
-                values[name] = (word & field[1]) >> field[0]
-        return cls(**values)
-
-    @classmethod
-    def from_json(cls, values: Mapping[str, int]) -> Identity:
-        """Make an identity from what ``to_json`` gave.
-
-        Raises:
-            ValueError: as ``constants_of``.
-        """
-        return cls(**constants_of(cls, values))
-
-    def to_json(self) -> dict[str, int]:
-        return asdict(self)
-
     @property
     def stride_B(self) -> int:
         """Bytes from one device of the target to the next."""
@@ -111,9 +114,3 @@ class Identity:
     def depth(self, memory: int) -> int:
         """Return the records in trace memory 0-4 (4 is the event log)."""
         return self.event_depth if memory == 4 else self.tap_depth
-
-
-def _field_names(register: RegisterInfo) -> list[tuple[tuple[int, int], str]]:
-    name = register.name.removeprefix("id.").replace(".", "_")
-    single = len(register.fields) == 1
-    return [((f.lsb, f.mask), name if single else f"{name}_{f.name}") for f in register.fields]

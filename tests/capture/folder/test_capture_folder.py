@@ -9,6 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from freezeframe.capture.errors import InputError
 from freezeframe.capture.folder import (
     CaptureFolder,
     CaptureWriter,
@@ -214,7 +215,7 @@ def test_devices_are_named_by_letters_and_then_by_numbers(index: int, name: str)
 
 
 def test_a_device_that_is_not_there_is_named_with_those_that_are(tmp_path: Path) -> None:
-    with pytest.raises(ValueError, match="no device 'C'; the capture holds A"):
+    with pytest.raises(InputError, match="no device 'C'; the capture holds A"):
         CaptureFolder.open(write(tmp_path / "x.ff")).device("C")
 
 

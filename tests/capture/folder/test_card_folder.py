@@ -123,11 +123,6 @@ def test_a_capture_without_its_card_asks_for_it_and_takes_it_by_its_hash(
     assert CardFolder.open(folder).device("A").card.name == "wide"
 
 
-def test_a_device_that_is_not_there_is_answered_with_those_that_are(folder: Path) -> None:
-    with pytest.raises(InputError, match="no device 'B'; the capture holds A"):
-        CardFolder.open(folder).device("B")
-
-
 def test_a_newer_format_asks_for_an_update(folder: Path) -> None:
     _resign(folder, lambda m: m.update(format=["freezeframe-capture", 2, 1]))
     with pytest.raises(CaptureVersionError, match=r"version 2\.1, this program reads 2\.0; update"):

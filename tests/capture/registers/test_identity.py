@@ -53,4 +53,4 @@ def test_json_that_is_no_identity_is_refused(change: dict[str, object], why: str
     values: dict[str, object] = {**NUMBERED, **change}
     values = {name: value for name, value in values.items() if value is not None}
     with pytest.raises(ValueError, match=why):
-        Identity.from_json(values)  # type: ignore[arg-type]  # the point of the test
+        Identity.from_json(values)
