@@ -120,12 +120,17 @@ def _write_tree(root: Path, files: Mapping[str, Content]) -> None:
 def _write_file(path: Path, content: bytes) -> None:
     descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o666)
     try:
-        left = memoryview(content)
-        while left:
-            left = left[os.write(descriptor, left) :]
+        write_whole(descriptor, content)
         os.fsync(descriptor)
     finally:
         os.close(descriptor)
+
+
+def write_whole(descriptor: int, data: bytes) -> None:
+    """Write all of it, however little each call takes."""
+    left = memoryview(data)
+    while left:
+        left = left[os.write(descriptor, left) :]
 
 
 def _sync_file(path: Path) -> None:

@@ -18,6 +18,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from freezeframe.capture.durable import write_whole
 from freezeframe.capture.folder.history import Act, act
 from freezeframe.capture.folder.manifest import MANIFEST
 
@@ -145,9 +146,7 @@ def _append(path: Path, line: str) -> None:
         fcntl.flock(descriptor, fcntl.LOCK_EX)
         size = os.fstat(descriptor).st_size
         torn = size and os.pread(descriptor, 1, size - 1) != b"\n"
-        data = memoryview((b"\n" if torn else b"") + line.encode() + b"\n")
-        while data:
-            data = data[os.write(descriptor, data) :]
+        write_whole(descriptor, (b"\n" if torn else b"") + line.encode() + b"\n")
         os.fsync(descriptor)
     finally:
         os.close(descriptor)

@@ -159,7 +159,7 @@ class RegisterImage:
         """Return one field of a register; None when the register was not read."""
         info = self.map.field(name, field)
         word = self.value(name, *indices)
-        return None if word is None else (word & info.mask) >> info.lsb
+        return None if word is None else info.of(word)
 
     def value64(self, name: str, *indices: int) -> int | None:
         """Return a 64-bit value kept in two registers; None when either half was not read.

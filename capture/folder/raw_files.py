@@ -98,31 +98,50 @@ def read_files(folder: Path, stated: Any) -> dict[str, bytes]:
 
 def _read_file(folder: Path, name: str, entry: Any) -> bytes | None:
     """Return a file's bytes; None for a card's text that is not there: another copy may be known."""
-    match entry:
-        case {"sha256": str(digest), "bytes": int(size_B)} if _INSIDE.fullmatch(name):
-            pass
-        case _:
-            raise CaptureFormatError(
-                f"{folder / MANIFEST}: {name!r} is not the name, size and SHA-256 of a raw file"
-            )
+    digest, size_B = stated_of(folder, name, entry, inside=bool(_INSIDE.fullmatch(name)))
     file = folder / name
-    try:
-        status = os.lstat(file)
-    except FileNotFoundError:
+    if not check_size(file, size_B, "pulled", KEEP):
         if name.startswith("cards/"):
             return None
-        raise CaptureFormatError(f"{file}: missing; {size_B} B were pulled; {KEEP}") from None
-    if not stat.S_ISREG(status.st_mode):
-        raise CaptureFormatError(f"{file}: is not a regular file; {KEEP}")
-    if status.st_size != size_B:
-        how = "cut" if status.st_size < size_B else "longer than it was"
-        raise CaptureFormatError(
-            f"{file}: {how}: {status.st_size} B, and {size_B} B were pulled; {KEEP}"
-        )
+        raise CaptureFormatError(f"{file}: missing; {size_B} B were pulled; {KEEP}")
     data = file.read_bytes()
     if sha256(data) != digest:
         raise CaptureFormatError(f"{file}: altered{_where(data, digest, entry)}; {KEEP}")
     return data
+
+
+def stated_of(folder: Path, name: str, entry: Any, *, inside: bool) -> tuple[str, int]:
+    """Return the SHA-256 and the size that a manifest states of a file, whose name must stay inside its folder.
+
+    Raises:
+        CaptureFormatError: it states something else.
+    """
+    match entry:
+        case {"sha256": str(digest), "bytes": int(size_B)} if inside:
+            return digest, size_B
+    raise CaptureFormatError(
+        f"{folder / MANIFEST}: {name!r} is not the name, size and SHA-256 of a raw file"
+    )
+
+
+def check_size(file: Path, size_B: int, came: str, keep: str) -> bool:
+    """Check that a file is one of so many bytes; return False where there is none.
+
+    Raises:
+        CaptureFormatError: it is not; the message says how the bytes ``came`` there, and ends with what to do.
+    """
+    try:
+        status = os.lstat(file)
+    except FileNotFoundError:
+        return False
+    if not stat.S_ISREG(status.st_mode):
+        raise CaptureFormatError(f"{file}: is not a regular file; {keep}")
+    if status.st_size != size_B:
+        how = "cut" if status.st_size < size_B else "longer than it was"
+        raise CaptureFormatError(
+            f"{file}: {how}: {status.st_size} B, and {size_B} B were {came}; {keep}"
+        )
+    return True
 
 
 def _where(data: bytes, digest: str, entry: Json) -> str:

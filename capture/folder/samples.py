@@ -11,7 +11,6 @@ from __future__ import annotations
 import hashlib
 import os
 import re
-import stat
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from fractions import Fraction
@@ -31,6 +30,7 @@ from freezeframe.capture.folder.manifest import (
     sha256,
 )
 from freezeframe.capture.folder.one_file import place_of
+from freezeframe.capture.folder.raw_files import check_size, stated_of
 from freezeframe.capture.folder.reader import read_manifest
 from freezeframe.capture.tool import tool_version
 
@@ -221,26 +221,11 @@ def _check_files(folder: Path, stated: Any) -> None:
     if not isinstance(stated, dict) or not stated:
         raise CaptureFormatError(f"{where}: names no raw files; {_KEEP}")
     for name, entry in stated.items():
-        match entry:
-            case {"sha256": str(digest), "bytes": int(size_B)} if _is_raw(name):
-                pass
-            case _:
-                raise CaptureFormatError(
-                    f"{where}: {name!r} is not the name, size and SHA-256 of a raw file"
-                )
+        digest, size_B = stated_of(folder, name, entry, inside=_is_raw(name))
         if not re.fullmatch(r"[0-9a-f]{64}", digest):
             raise CaptureFormatError(f"{where}: {name}: {digest[:70]!r} is no SHA-256; {_KEEP}")
-        try:
-            status = os.lstat(folder / name)
-        except FileNotFoundError:
-            raise CaptureFormatError(f"{folder / name}: missing; {_KEEP}") from None
-        if not stat.S_ISREG(status.st_mode):
-            raise CaptureFormatError(f"{folder / name}: is not a regular file; {_KEEP}")
-        if status.st_size != size_B:
-            how = "cut" if status.st_size < size_B else "longer than it was"
-            raise CaptureFormatError(
-                f"{folder / name}: {how}: {status.st_size} B, and {size_B} B were imported; {_KEEP}"
-            )
+        if not check_size(folder / name, size_B, "imported", _KEEP):
+            raise CaptureFormatError(f"{folder / name}: missing; {_KEEP}")
     for name in _walk(folder / "raw"):
         if f"raw/{name}" not in stated:
             raise CaptureFormatError(

@@ -9,7 +9,6 @@ from freezeframe.capture.card.device import CardDevice
 from freezeframe.capture.card.roles import roles_of
 from freezeframe.capture.errors import RecorderStateError, TargetError
 from freezeframe.capture.recorder.recorder_state import ClockState, MemoryState, RecorderState
-from freezeframe.capture.registers import names
 from freezeframe.capture.registers.access import Recorder
 from freezeframe.capture.registers.layouts import STATE_NAMES
 
@@ -50,25 +49,26 @@ def read_state(device: Recorder) -> RecorderState:
     names_of = roles.memories
     registers = [(f"memory.{n}", m) for m in range(len(names_of)) for n in _MEMORY]
     words = device.read_many(registers)
-    closed = _bits(state, "ctl.state", "closed")
+    field = device.map.field
+    closed = field("ctl.state", "closed").of(state)
     memories = {}
     for index, name in enumerate(names_of):
         write_ptr, status, *counts = words[index * len(_MEMORY) : (index + 1) * len(_MEMORY)]
         memories[name] = MemoryState(
             write_ptr,
-            bool(_bits(status, "memory.status", "wrapped")),
+            bool(field("memory.status", "wrapped").of(status)),
             bool(closed >> index & 1),
-            _bits(status, "memory.status", "chunks_done"),
+            field("memory.status", "chunks_done").of(status),
             *counts,
         )
     return RecorderState(
         device=device.name,
-        state=STATE_NAMES[_bits(state, "ctl.state", "state")],
+        state=STATE_NAMES[field("ctl.state", "state").of(state)],
         causes=tuple(device.found.card.cause_names(causes)),
         generation=generation,
         nonce=nonce,
         cause_cycle=high << 32 | low,
-        held=bool(_bits(state, "ctl.state", "held")),
+        held=bool(field("ctl.state", "held").of(state)),
         memories=memories,
         peer_cause=device.found.card.peer_cause,
         roles=roles,
@@ -178,10 +178,3 @@ def refuse_running(devices: Sequence[Recorder], states: Sequence[RecorderState])
                 f"{device.target.url}: device {state.device} is {state.state}, not frozen. "
                 "Wait for its freeze, or freeze it now (--freeze)"
             )
-
-
-def _bits(word: int, register: str, field: str) -> int:
-    for info in names.register(register).fields:
-        if info.name == field:
-            return (word & info.mask) >> info.lsb
-    raise ValueError(f"{register} has no field {field!r}")

@@ -156,8 +156,7 @@ class MappedDevice(Generic[IdentityT_co]):
 
     def field(self, name: str, field: str, *indices: int) -> int:
         """Return one field of a register."""
-        info = self.map.field(name, field)
-        return (self.read(name, *indices) & info.mask) >> info.lsb
+        return self.map.field(name, field).of(self.read(name, *indices))
 
     def write(self, name: str, value: int, *indices: int) -> None:
         """Write a register once.

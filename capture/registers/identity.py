@@ -43,7 +43,7 @@ class Constants:
             name = register.name.removeprefix("id.").replace(".", "_")
             for field in register.fields:
                 key = name if len(register.fields) == 1 else f"{name}_{field.name}"
-                values[key] = (word & field.mask) >> field.lsb
+                values[key] = field.of(word)
         return cls(**values)
 
     @classmethod

@@ -29,6 +29,10 @@ class FieldInfo:
     def mask(self) -> int:
         return ((1 << self.width) - 1) << self.lsb
 
+    def of(self, word: int) -> int:
+        """Return the field out of its register's word."""
+        return (word & self.mask) >> self.lsb
+
 
 @dataclass(frozen=True, slots=True)
 class RegisterInfo:

@@ -91,6 +91,15 @@ class Unlisted(Fault):
         if self.evident_ps is None:
             self.show_within(*self.slow)
 
+    def takes_hold(self, goes_on: bool) -> bool:
+        """Return whether it may strike now, or (``goes_on``) has struck."""
+        return (self.done and goes_on) or self.ready()
+
+    def strike_first(self, *place: Any, **detail: Any) -> None:
+        """Strike, of what goes on, the first time alone."""
+        if not self.done:
+            self.strike(*place, **detail)
+
     def hit(self, tap: str, words: Words, place: int | None = None, **detail: object) -> None:
         """Strike a packet, at one of its words, where its header can be read."""
         header = header_of(words)

@@ -23,21 +23,13 @@ from freezeframe.emulator.traffic import Plan
 Crediting = Callable[["Credits", int], Sequence[tuple[int, int]]]
 
 
-class Credits(Unlisted):
-    """Credits change on their way from B to A: one of them, or all of the busy flow's from some moment on.
-
-    ``how`` makes of a credit word what arrives: delays (ps) and words.
-    """
+class _Flow(Unlisted):
+    """Something of A's busy flow goes wrong, perhaps where B's host is slow as well."""
 
     busy = True
-    slow = (80, 250)
 
-    def __init__(
-        self, name: str, how: Crediting, goes_on: bool = False, slow_host: bool = False
-    ) -> None:
+    def __init__(self, name: str, slow_host: bool) -> None:
         super().__init__(name)
-        self._how = how
-        self._goes_on = goes_on
         self._slow_host = slow_host
 
     def shape(self, plan: Plan, profile: Profile) -> None:
@@ -45,15 +37,30 @@ class Credits(Unlisted):
         if self._slow_host:
             slow_down(self, plan, 900, 1100)
 
+
+class Credits(_Flow):
+    """Credits change on their way from B to A: one of them, or all of the busy flow's from some moment on.
+
+    ``how`` makes of a credit word what arrives: delays (ps) and words.
+    """
+
+    slow = (80, 250)
+
+    def __init__(
+        self, name: str, how: Crediting, goes_on: bool = False, slow_host: bool = False
+    ) -> None:
+        super().__init__(name, slow_host)
+        self._how = how
+        self._goes_on = goes_on
+
     def started(self) -> None:
         link = self.receiver.tx_link
         link.wire = PluggedWire(link.wire, credits=self._credits)
 
     def _credits(self, word: int) -> Sequence[tuple[int, int]]:
-        if flow_of(word) != self.flow or not (self.ready() or (self.done and self._goes_on)):
+        if flow_of(word) != self.flow or not self.takes_hold(self._goes_on):
             return [(0, word)]
-        if not self.done:
-            self.strike(None, self.flow)
+        self.strike_first(None, self.flow)
         return self._how(self, word)
 
 
@@ -91,7 +98,7 @@ def wrong_crc(fault: Credits, word: int) -> Sequence[tuple[int, int]]:
     return [(0, word ^ 0x1D0F << 48)]
 
 
-class Counts(Unlisted):
+class Counts(_Flow):
     """A count of flow control goes wrong in the card.
 
     Attributes:
@@ -100,19 +107,12 @@ class Counts(Unlisted):
             "refused" (A's comparison says no for ever), "limit" and "credited" (one bit of A's register).
     """
 
-    busy = True
     slow = (500, 900)
 
     def __init__(self, name: str, what: str, card: int, slow_host: bool = False) -> None:
-        super().__init__(name)
+        super().__init__(name, slow_host)
         self._what = what
         self.card = card
-        self._slow_host = slow_host
-
-    def shape(self, plan: Plan, profile: Profile) -> None:
-        super().shape(plan, profile)
-        if self._slow_host:
-            slow_down(self, plan, 900, 1100)
 
     def started(self) -> None:
         if self._what in ("limit", "credited"):
@@ -121,9 +121,8 @@ class Counts(Unlisted):
     def freed(self, flow: Flow, words: int) -> int:
         if flow.number != self.flow or not words:
             return words
-        if self._what == "freed-leaks" and (self.done or self.ready()):
-            if not self.done:
-                self.strike(None, self.flow)
+        if self._what == "freed-leaks" and self.takes_hold(True):
+            self.strike_first(None, self.flow)
             return words - 1
         if self._what == "freed-jumps" and self.ready():
             self.strike(None, self.flow, words=700)
@@ -133,10 +132,9 @@ class Counts(Unlisted):
     def uncounted(self, flow: Flow, sending: bool) -> Uncounted:
         if self._what != "sent-twice" or not sending or flow.number != self.flow:
             return 0, 0
-        if not self.done:
-            if not self.ready():
-                return 0, 0
-            self.strike(None, self.flow)
+        if not self.takes_hold(True):
+            return 0, 0
+        self.strike_first(None, self.flow)
         return -2, 0
 
     def fits(self, flow: Flow, words: int) -> bool:
@@ -145,9 +143,8 @@ class Counts(Unlisted):
             if self.ready():
                 self.strike(None, self.flow)
             return self.done
-        if self._what == "refused" and flow.number == self.flow and (self.done or self.ready()):
-            if not self.done:
-                self.strike(None, self.flow)
+        if self._what == "refused" and flow.number == self.flow and self.takes_hold(True):
+            self.strike_first(None, self.flow)
             return False
         return fits
 

@@ -50,10 +50,9 @@ class Notifications(Unlisted):
         self.site.time.at(self.site.time.now_ps + delay_ps, action)
 
     def _change(self, note: Note) -> Sequence[tuple[int, Note]]:
-        if note[0] != NoteCode.REMOTE or not (self.ready() or (self.done and self._goes_on)):
+        if note[0] != NoteCode.REMOTE or not self.takes_hold(self._goes_on):
             return [(0, note)]
-        if not self.done:
-            self.strike(None, note[2], note[1])
+        self.strike_first(None, note[2], note[1])
         return self._how(self, note)
 
 
@@ -159,10 +158,9 @@ class Interrupts(Unlisted):
             self.later(self._slow_down)
 
     def enabling_ps(self) -> int:
-        if self._what != "re-armed-late" or not (self.done or self.ready()):
+        if self._what != "re-armed-late" or not self.takes_hold(True):
             return 0
-        if not self.done:
-            self.strike(None)
+        self.strike_first(None)
         return 10 * US
 
     def _slow_down(self) -> None:

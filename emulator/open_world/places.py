@@ -76,7 +76,7 @@ class Damaged(Unlisted):
         return [self._damaged(words, kinds)]
 
     def _damaged(self, words: Words, kinds: Kinds) -> Passing:
-        if not ((self.done and self._goes_on) or self.ready()) or header_of(words) is None:
+        if not self.takes_hold(self._goes_on) or header_of(words) is None:
             return words, kinds
         changed = self._change(random.Random(self._key), words, kinds)
         if changed is None:

@@ -38,6 +38,17 @@ class AtFreeze(Unlisted):
     def started(self) -> None:
         self.evident_ps = self.not_before_ps
 
+    def latches(self, bank: Bank) -> None:
+        if not self.done:
+            self.falsify(bank)
+
+    def falsify(self, bank: Bank) -> None:
+        """Make what the card shows wrong, and tell it by `shown`; one that cannot waits for the next freeze."""
+
+    def shown(self, tap: str | None = None, **detail: object) -> None:
+        """Strike at the moment that was drawn."""
+        self.strike(tap, t_ps=self.not_before_ps, **detail)
+
 
 class Upset(AtFreeze):
     """A trace memory, or the event log, holds something else than was written."""
@@ -51,13 +62,13 @@ class Upset(AtFreeze):
         super().prepare()
         self._memory = Memory.EVENT_LOG if self._log else self.draw.choice(_WORDS_TAPS)
 
-    def latches(self, bank: Bank) -> None:
+    def falsify(self, bank: Bank) -> None:
         image = bank.images[self._memory]
         recorder = self.nic.recording.memories[self._memory]
-        if self.done or image is None or recorder is None or not recorder.memory.stored:
+        if image is None or recorder is None or not recorder.memory.stored:
             return
         detail = self._how(self, image, min(recorder.memory.stored, len(image)))
-        self.strike(Memory(self._memory).name.lower(), t_ps=self.not_before_ps, **detail)
+        self.shown(Memory(self._memory).name.lower(), **detail)
 
 
 def _slot(fault: Upset, image: Image, held: int, kinds: tuple[int, ...] = ()) -> int:
@@ -66,24 +77,23 @@ def _slot(fault: Upset, image: Image, held: int, kinds: tuple[int, ...] = ()) ->
     return int(fault.draw.choice(fitting.tolist())) if len(fitting) else fault.draw.randrange(held)
 
 
-def _flip(image: Image, slot: int, bit: int) -> None:
+def _flip(image: Image, slot: int, bit: int) -> dict[str, object]:
     image[slot, bit // 8] ^= 1 << bit % 8
+    return {"slot": slot, "bit": bit}
 
 
 def data_bit(fault: Upset, image: Image, held: int) -> dict[str, object]:
     """One bit of one word."""
     kinds = (Kind.HEAD, Kind.BODY, Kind.TAIL)
     slot, bit = _slot(fault, image, held, kinds), fault.draw.randrange(_BITS)
-    _flip(image, slot, bit)
-    return {"slot": slot, "bit": bit}
+    return _flip(image, slot, bit)
 
 
 def two_bits(fault: Upset, image: Image, held: int) -> dict[str, object]:
     """Two bits of one word beside each other."""
     slot, bit = _slot(fault, image, held, (Kind.BODY,)), fault.draw.randrange(_BITS - 1)
-    _flip(image, slot, bit)
     _flip(image, slot, bit + 1)
-    return {"slot": slot, "bit": bit}
+    return _flip(image, slot, bit)
 
 
 def column_bits(fault: Upset, image: Image, held: int) -> dict[str, object]:
@@ -97,22 +107,19 @@ def column_bits(fault: Upset, image: Image, held: int) -> dict[str, object]:
 def kind_bit(fault: Upset, image: Image, held: int) -> dict[str, object]:
     """One bit of one record's kind."""
     slot, bit = _slot(fault, image, held), _BITS + fault.draw.randrange(4)
-    _flip(image, slot, bit)
-    return {"slot": slot, "bit": bit}
+    return _flip(image, slot, bit)
 
 
 def time_bit(fault: Upset, image: Image, held: int) -> dict[str, object]:
     """One bit of one record's distance in time to the one before."""
     slot, bit = _slot(fault, image, held), _RECORD_BITS - 4 + fault.draw.randrange(4)
-    _flip(image, slot, bit)
-    return {"slot": slot, "bit": bit}
+    return _flip(image, slot, bit)
 
 
 def time_word(fault: Upset, image: Image, held: int) -> dict[str, object]:
     """One bit of the cycle in a record that states the time."""
     slot, bit = _slot(fault, image, held, (Kind.TIME,)), fault.draw.randrange(20)
-    _flip(image, slot, bit)
-    return {"slot": slot, "bit": bit}
+    return _flip(image, slot, bit)
 
 
 def data_stuck(fault: Upset, image: Image, held: int) -> dict[str, object]:
@@ -205,14 +212,10 @@ class _Faulty(TraceMemory):
 class SampleUpset(AtFreeze):
     """One bit of one sample of the throughput sampler."""
 
-    def latches(self, bank: Bank) -> None:
+    def falsify(self, bank: Bank) -> None:
         held = min(self.nic.sampler.stored, len(bank.samples))
-        if self.done or not held:
+        if not held:
             return
-        slot, column, bit = (
-            self.draw.randrange(held),
-            self.draw.randrange(2),
-            self.draw.randrange(20),
-        )
+        slot, column, bit = (self.draw.randrange(most) for most in (held, 2, 20))
         bank.samples[slot, column] ^= np.uint32(1 << bit)
-        self.strike(None, t_ps=self.not_before_ps, register="sampler", slot=slot, bit=bit)
+        self.shown(register="sampler", slot=slot, bit=bit)

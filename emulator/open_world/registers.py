@@ -22,11 +22,9 @@ class Register(AtFreeze):
         super().__init__(name)
         self._how = how
 
-    def latches(self, bank: Bank) -> None:
-        if self.done:
-            return
+    def falsify(self, bank: Bank) -> None:
         register, bit = self._how(self, bank.values)
-        self.strike(None, t_ps=self.not_before_ps, register=register, bit=bit)
+        self.shown(register=register, bit=bit)
 
 
 def _flip(values: Values, name: str, index: tuple[int, ...], bit: int) -> tuple[str, int]:
@@ -126,10 +124,9 @@ class Counter(AtFreeze):
             "upset": value ^ 1 << self._bit,
         }[self._what]
 
-    def latches(self, bank: Bank) -> None:
-        if not self.done:
-            bit = self._bit if self._what == "upset" else None
-            self.strike(None, t_ps=self.not_before_ps, register=self._counter, bit=bit)
+    def falsify(self, bank: Bank) -> None:
+        bit = self._bit if self._what == "upset" else None
+        self.shown(register=self._counter, bit=bit)
 
 
 class CrossedCounters(AtFreeze):
@@ -139,22 +136,19 @@ class CrossedCounters(AtFreeze):
         one, other = "rx_enq_words", "tx_deq_words"
         values[one], values[other] = values[other], values[one]
 
-    def latches(self, bank: Bank) -> None:
-        if not self.done:
-            self.strike(None, t_ps=self.not_before_ps, register="rx_enq_words")
+    def falsify(self, bank: Bank) -> None:
+        self.shown(register="rx_enq_words")
 
 
 class CauseUpset(AtFreeze):
     """The latch of the causes has a bit more than came."""
 
-    def latches(self, bank: Bank) -> None:
-        if self.done:
-            return
+    def falsify(self, bank: Bank) -> None:
         cause = self.draw.choice(
             (Cause.PAY_CRC, Cause.HDR_CRC, Cause.LENGTH, Cause.RX_OVF, Cause.SEQUENCE)
         )
         self.nic.freeze.causes |= 1 << cause
-        self.strike(None, t_ps=self.not_before_ps, register="ctl.causes", bit=int(cause))
+        self.shown(register="ctl.causes", bit=int(cause))
 
 
 class CauseMasked(Unlisted):

@@ -29,11 +29,10 @@ class Made(Unlisted):
         self._goes_on = goes_on
 
     def made(self, descriptor: Descriptor, packet: Packet) -> Packet:
-        if not (self.ready() or (self.done and self._goes_on)) or packet.length < self._shortest:
+        if not self.takes_hold(self._goes_on) or packet.length < self._shortest:
             return packet
         wrong, word = self._how(self, descriptor, packet)
-        if not self.done:
-            self.strike("tx_enq", packet.flow, packet.seq, word)
+        self.strike_first("tx_enq", packet.flow, packet.seq, word)
         return wrong
 
 

@@ -34,14 +34,28 @@ def _first(old: Words, new: Words, kinds: Kinds) -> Damage | None:
     return (new, kinds, int(differs[0])) if len(differs) else None
 
 
-def bits_flipped(draw: random.Random, words: Words, kinds: Kinds) -> Damage | None:
-    """One bit of one payload word."""
-    place = _payload(draw, words)
-    if place is None:
-        return None
-    new = words.copy()
-    new[place] ^= np.uint64(1 << draw.randrange(64))
-    return new, kinds, place
+def _of_one(wrong: Callable[[random.Random, np.uint64], np.uint64 | int]) -> Change:
+    """Return the change that makes another word of one payload word."""
+
+    def change(draw: random.Random, words: Words, kinds: Kinds) -> Damage | None:
+        place = _payload(draw, words)
+        if place is None:
+            return None
+        new = words.copy()
+        new[place] = wrong(draw, words[place])
+        return _first(words, new, kinds)
+
+    return change
+
+
+bits_flipped = _of_one(lambda draw, word: word ^ np.uint64(1 << draw.randrange(64)))
+"""One bit of one payload word."""
+bytes_swapped = _of_one(lambda draw, word: word.byteswap())
+"""The bytes of one payload word come in the opposite order."""
+word_zero = _of_one(lambda draw, word: 0)
+"""One payload word reads 0."""
+word_stale = _of_one(lambda draw, word: draw.getrandbits(64))
+"""One payload word is one that stood there before: random, as the payloads are."""
 
 
 def burst(draw: random.Random, words: Words, kinds: Kinds) -> Damage | None:
@@ -85,36 +99,6 @@ def words_swapped(draw: random.Random, words: Words, kinds: Kinds) -> Damage | N
         return None
     new = words.copy()
     new[place], new[place + 1] = words[place + 1], words[place]
-    return _first(words, new, kinds)
-
-
-def bytes_swapped(draw: random.Random, words: Words, kinds: Kinds) -> Damage | None:
-    """The bytes of one payload word come in the opposite order."""
-    place = _payload(draw, words)
-    if place is None:
-        return None
-    new = words.copy()
-    new[place] = words[place : place + 1].byteswap()[0]
-    return _first(words, new, kinds)
-
-
-def word_zero(draw: random.Random, words: Words, kinds: Kinds) -> Damage | None:
-    """One payload word reads 0."""
-    place = _payload(draw, words)
-    if place is None:
-        return None
-    new = words.copy()
-    new[place] = 0
-    return _first(words, new, kinds)
-
-
-def word_stale(draw: random.Random, words: Words, kinds: Kinds) -> Damage | None:
-    """One payload word is one that stood there before: random, as the payloads are."""
-    place = _payload(draw, words)
-    if place is None:
-        return None
-    new = words.copy()
-    new[place] = draw.getrandbits(64)
     return _first(words, new, kinds)
 
 
