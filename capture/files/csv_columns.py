@@ -10,6 +10,7 @@ from dataclasses import dataclass
 
 from freezeframe.capture.errors import InputError
 from freezeframe.capture.files.csv_cells import LONGEST_CELL, has_unit, is_iso
+from freezeframe.capture.files.levels import no_threshold
 from freezeframe.capture.files.source import MAX_SIGNAL_BITS, ReadSettings
 
 PER_S = {
@@ -138,7 +139,7 @@ def column_of(seen: Seen, base: int, settings: ReadSettings) -> tuple[Column, st
     column = Column(seen.key, shown, (shown,), True, volts=volts or 1.0, with_units=with_units)
     if wished or "" in thresholds:
         return column, ""
-    return column, f"it is analog; give --threshold {shown}=HIGH/LOW in volts"
+    return column, no_threshold(shown)
 
 
 def is_number(cell: str) -> bool:

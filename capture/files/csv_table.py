@@ -25,6 +25,7 @@ from freezeframe.capture.files.csv_cells import digits, iso_ps, iso_second, sign
 from freezeframe.capture.files.csv_columns import Column
 from freezeframe.capture.files.csv_sniff import HEAD_B, UNKNOWN, Layout, sniff
 from freezeframe.capture.files.edges import NO_RATE, PS_PER_S, Bus, Edges
+from freezeframe.capture.files.levels import thresholder
 from freezeframe.capture.files.sigrok_sr import DEFAULT_MAX_SAMPLES
 from freezeframe.capture.files.source import (
     NO_SETTINGS,
@@ -33,7 +34,6 @@ from freezeframe.capture.files.source import (
     check_probes,
     check_samples,
 )
-from freezeframe.capture.files.threshold import Thresholder
 
 _BLOCK_B = 1 << 20  # the longest line too
 _LAST_S = 9_000_000
@@ -108,9 +108,7 @@ class _Rows:
         self._path, self._layout, self._wanted, self._chosen = path, layout, wanted, chosen
         self._rate_hz, self._settings = rate_hz, settings
         self._levels = {
-            column.key: Thresholder(settings.thresholds.get(column.name) or settings.thresholds[""])
-            for column in wanted
-            if column.analog
+            column.key: thresholder(column.name, settings) for column in wanted if column.analog
         }
         self._begin: float | None = None
         self.rows = self._unknowns = self._equal = 0

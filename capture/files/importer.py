@@ -29,23 +29,6 @@ from freezeframe.capture.targets.given_as_file import missing
 
 
 @dataclass(frozen=True, slots=True)
-class ImportFile:
-    """A file to import, with what is said of it; texts as the options of ``decode`` take them.
-
-    A further file is laid over the first: ``placement`` as given, or found from the signal
-    ``shared``, ``NAME`` in both or ``NAME=OTHER``.
-    """
-
-    path: Path
-    format: str | None = None
-    channels: tuple[str, ...] = ()
-    thresholds: tuple[str, ...] = ()
-    samplerate_hz: int | None = None
-    placement: Alignment | None = None
-    shared: str = ""
-
-
-@dataclass(frozen=True, slots=True)
 class Imported:
     """What stands in the folder: header, end, edges, and where the further files lie."""
 
@@ -56,7 +39,7 @@ class Imported:
 
 
 def import_captures(
-    files: Sequence[ImportFile],
+    files: Sequence[SampleSource],
     place: Path,
     *,
     cut_ps: tuple[int, int | None] | None = None,
@@ -67,6 +50,8 @@ def import_captures(
     """Write a capture folder of samples; every file is read once to its end, so it is whole.
 
     Args:
+        files: where they are now; a further one is laid over the first: ``placement`` as given, or found from the
+            signal ``shared``, ``NAME`` in both or ``NAME=OTHER``.
         cut_ps: the stretch that reading the folder gives, in picoseconds of the first file.
         origin: where the samples come from, if not only from files; for the manifest.
         settings: limit of samples, progress and notes.
@@ -76,20 +61,19 @@ def import_captures(
     """
     settings = settings or ReadSettings()
     check_place(place, overwrite, MANIFEST)
-    stored = [_stored(file.path, number) for number, file in enumerate(files, start=1)]
+    stored = [_stored(Path(file.path), number) for number, file in enumerate(files, start=1)]
     sources: list[SampleSource] = []
     for number, file in enumerate(files):
         placement = _placement(files[0], file, settings) if number else None
-        sources.append(_source(file, str(file.path), placement))
+        shared = file.shared if placement is not None and placement.shared else ""
+        sources.append(replace(file, placement=placement, shared=shared))
     header = recipe_of(Path(), sources, settings).header
     counted = _Counted()
 
     def write_table(folder: Path, table: Path) -> None:
         # From the copy, so that what is checked is what stands there afterwards.
         copy = SampleFolder.open(folder)
-        given = {
-            str(folder / inside): str(f.path) for f, (inside, _) in zip(files, stored, strict=True)
-        }
+        given = {str(folder / inside): f.path for f, (inside, _) in zip(files, stored, strict=True)}
         with named_as_given(given, settings) as named:
             pieces = recipe_of(folder, copy.sources, named).read(header.channels)
             pieces = pieces if cut_ps is None else cut(pieces, *cut_ps)
@@ -104,7 +88,11 @@ def import_captures(
             (replace(source, path=inside), parts)
             for source, (inside, parts) in zip(sources, stored, strict=True)
         ],
-        origin={"kind": "import", "files": [file.path.name for file in files], **(origin or {})},
+        origin={
+            "kind": "import",
+            "files": [Path(file.path).name for file in files],
+            **(origin or {}),
+        },
         about={
             "channels": list(header.channels),
             "buses": {bus.name: list(bus.channels) for bus in header.buses},
@@ -132,19 +120,7 @@ class _Counted:
             yield piece
 
 
-def _source(file: ImportFile, path: str, placement: Alignment | None) -> SampleSource:
-    return SampleSource(
-        path,
-        file.format,
-        file.channels,
-        file.thresholds,
-        file.samplerate_hz,
-        placement,
-        file.shared if placement is not None and placement.shared else "",
-    )
-
-
-def _placement(first: ImportFile, file: ImportFile, settings: ReadSettings) -> Alignment:
+def _placement(first: SampleSource, file: SampleSource, settings: ReadSettings) -> Alignment:
     """Return where a further file lies, as given or as estimated.
 
     Raises:
@@ -164,9 +140,9 @@ def _placement(first: ImportFile, file: ImportFile, settings: ReadSettings) -> A
     )
 
 
-def _first_changes(file: ImportFile, channel: str, settings: ReadSettings) -> Edges:
+def _first_changes(file: SampleSource, channel: str, settings: ReadSettings) -> Edges:
     """Return as much of one channel as an estimate looks at."""
-    recipe = recipe_of(Path(), [_source(file, str(file.path), None)], settings)
+    recipe = recipe_of(Path(), [replace(file, placement=None, shared="")], settings)
     if channel not in recipe.header.channels:
         raise InputError(
             f"{file.path}: no channel {channel} to align by; there is "

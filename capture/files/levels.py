@@ -12,10 +12,9 @@ from freezeframe.capture.files.source import ReadSettings, check_samples
 from freezeframe.capture.files.threshold import Thresholder
 
 
-def thresholders(names: Sequence[str], settings: ReadSettings) -> list[Thresholder]:
-    """Return the thresholds of channels, each of which has one."""
-    volts = settings.thresholds
-    return [Thresholder(volts.get(name) or volts[""]) for name in names]
+def thresholder(name: str, settings: ReadSettings) -> Thresholder:
+    """Return the threshold of a channel, which has one."""
+    return Thresholder(settings.thresholds.get(name) or settings.thresholds[""])
 
 
 def has_threshold(name: str, settings: ReadSettings) -> bool:
@@ -40,7 +39,7 @@ def edges_of_levels(
     Raises:
         InputError: there are more than ``most`` samples.
     """
-    levels = thresholders(names, settings)
+    levels = [thresholder(name, settings) for name in names]
     done = 0
     held: int | None = None
     for numbers in pieces:

@@ -21,6 +21,7 @@ import numpy.typing as npt
 from freezeframe.capture.errors import CaptureFormatError, CaptureVersionError, InputError
 from freezeframe.capture.files.changes import BlockChanges, ChangeMerger, merge_blocks
 from freezeframe.capture.files.edges import MAX_SAMPLERATE_HZ, PS_PER_S, Edges
+from freezeframe.capture.files.levels import has_threshold, no_threshold, thresholder
 from freezeframe.capture.files.marks import SALEAE_MARK
 from freezeframe.capture.files.source import (
     NO_SETTINGS,
@@ -109,7 +110,12 @@ def read_edges(
     merger = ChangeMerger(chosen, rate_hz)
     sources = [
         _Changes(
-            files[name], bit, begin_s, rate_hz, _threshold(settings, files[name], name), settings
+            files[name],
+            bit,
+            begin_s,
+            rate_hz,
+            thresholder(name, settings) if files[name].analog else None,
+            settings,
         )
         for bit, name in enumerate(chosen)
     ]
@@ -217,12 +223,6 @@ class _Changes(BlockChanges):
         self.newest = int(sample[-1])
 
 
-def _threshold(settings: ReadSettings, file: _File, name: str) -> Thresholder | None:
-    if not file.analog:
-        return None
-    return Thresholder(settings.thresholds.get(name) or settings.thresholds[""])
-
-
 def _sample(time_s: float, begin_s: float, rate_hz: int) -> int:
     return int(_samples(np.array([time_s - begin_s]), rate_hz)[0])
 
@@ -242,8 +242,8 @@ def _header(files: dict[str, _File], settings: ReadSettings) -> CaptureHeader:
     channels = []
     refused = {}
     for name, file in files.items():
-        if file.analog and name not in settings.thresholds and "" not in settings.thresholds:
-            refused[name] = f"it is analog; give --threshold {name}=HIGH/LOW in volts"
+        if file.analog and not has_threshold(name, settings):
+            refused[name] = no_threshold(name)
         else:
             channels.append(name)
     rates = {chunk.rate_hz for file in files.values() for chunk in file.chunks if not file.analog}

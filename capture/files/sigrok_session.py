@@ -8,6 +8,7 @@ from pathlib import Path
 
 from freezeframe.capture.files import sigrok_analog, sigrok_sr
 from freezeframe.capture.files.edges import NO_RATE, Edges
+from freezeframe.capture.files.levels import has_threshold, no_threshold
 from freezeframe.capture.files.merge import Alignment, merge
 from freezeframe.capture.files.samples import Samples, edges_of
 from freezeframe.capture.files.source import CaptureHeader, ReadSettings, check_probes
@@ -16,16 +17,13 @@ from freezeframe.capture.files.source import CaptureHeader, ReadSettings, check_
 def read_header(path: str | Path, settings: ReadSettings) -> CaptureHeader:
     """Return what a session says of itself; analog channels with a threshold are among its channels."""
     header = sigrok_sr.read_header(path)
-    volts = settings.thresholds
-    analog = [n for n, parts in header.analog.items() if parts and (n in volts or "" in volts)]
+    analog = [n for n, parts in header.analog.items() if parts and has_threshold(n, settings)]
     return CaptureHeader(
         "sr",
         (*header.channels, *analog),
         settings.samplerate_hz or header.samplerate_hz,
         refused={
-            name: f"it is analog; give --threshold {name}=HIGH/LOW in volts"
-            if parts
-            else "it is analog, and there is no voltage of it"
+            name: no_threshold(name) if parts else "it is analog, and there is no voltage of it"
             for name, parts in header.analog.items()
             if name not in analog
         },

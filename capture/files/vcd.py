@@ -24,6 +24,7 @@ from freezeframe.capture.files._vcd_kernels import VCD_ERRORS, VCD_STATE, read_c
 from freezeframe.capture.files.bytes_of import open_file
 from freezeframe.capture.files.changes import ChangeMerger
 from freezeframe.capture.files.edges import NO_RATE, PS_PER_S, Edges
+from freezeframe.capture.files.levels import no_threshold
 from freezeframe.capture.files.source import (
     MAX_SIGNAL_BITS,
     NO_SETTINGS,
@@ -333,7 +334,7 @@ def _variable(where: str, words: Sequence[str], scopes: Sequence[str]) -> tuple[
     low = int(right) if right is not None else high
     if kind in _REAL:
         # A bit, where it has a threshold.
-        return Signal(full, 1, key), f"it is analog; give --threshold {name}=HIGH/LOW in volts"
+        return Signal(full, 1, key), no_threshold(name)
     if kind in _NO_BITS:
         return Signal(full, width, key, low), f"it is a {kind}, which has no bits"
     if right is not None and abs((high or 0) - (low or 0)) + 1 != width:

@@ -22,6 +22,7 @@ from freezeframe.capture.errors import CaptureFormatError
 from freezeframe.capture.files.bytes_of import first_bytes
 from freezeframe.capture.files.changes import BlockChanges, ChangeMerger, merge_blocks
 from freezeframe.capture.files.edges import MAX_SAMPLERATE_HZ, PS_PER_S, Edges
+from freezeframe.capture.files.levels import has_threshold, no_threshold, thresholder
 from freezeframe.capture.files.source import (
     NO_SETTINGS,
     CaptureHeader,
@@ -29,7 +30,6 @@ from freezeframe.capture.files.source import (
     check_probes,
     check_samples,
 )
-from freezeframe.capture.files.threshold import Thresholder
 
 WAVEFORM = "waveform.json"
 WAVEFORM_FORMAT = ("freezeframe-waveform", 1)
@@ -105,9 +105,7 @@ class _Changes(BlockChanges):
         places = [(bit, chosen.index(c)) for bit, c in enumerate(trace.channels) if c in chosen]
         self._bits = [(np.uint64(bit), np.uint64(to)) for bit, to in places]
         super().__init__(sum(1 << to for _, to in places))
-        volts = settings.thresholds
-        name = trace.channels[0]
-        self._level = Thresholder(volts.get(name) or volts[""]) if trace.analog else None
+        self._level = thresholder(trace.channels[0], settings) if trace.analog else None
         self._done = 0
         self._last: int | None = None
 
@@ -159,8 +157,8 @@ def _header(traces: Sequence[_Trace], settings: ReadSettings) -> CaptureHeader:
     refused: dict[str, str] = {}
     for trace in traces:
         name = trace.channels[0]
-        if trace.analog and name not in settings.thresholds and "" not in settings.thresholds:
-            refused[name] = f"it is analog; give --threshold {name}=HIGH/LOW in volts"
+        if trace.analog and not has_threshold(name, settings):
+            refused[name] = no_threshold(name)
         else:
             channels += trace.channels
     rate_hz = settings.samplerate_hz

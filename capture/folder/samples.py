@@ -45,8 +45,8 @@ _KEEP = "copy the folder again from where it was made, or import the files again
 class SampleSource:
     """A file, or a folder of channel files, and what was said of it when it was imported.
 
-    ``path`` is that inside the folder, ``raw/1/phy.sr``. The texts are those of the options
-    ``--format``, ``--channel`` and ``--threshold``. A further source lies at ``placement`` on the
+    ``path`` is that inside the folder, ``raw/1/phy.sr``; of a file to import where it is. The texts are those of
+    the options ``--format``, ``--channel`` and ``--threshold``. A further source lies at ``placement`` on the
     time base of the first; where that was estimated, ``shared`` is the signal, ``ONE`` or
     ``ONE=OTHER``.
     """

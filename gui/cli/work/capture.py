@@ -11,10 +11,11 @@ from freezeframe.capture.code import code
 from freezeframe.capture.durable import check_place
 from freezeframe.capture.errors import InputError
 from freezeframe.capture.files.edges import PS_PER_S
-from freezeframe.capture.files.importer import ImportFile, import_captures
+from freezeframe.capture.files.importer import import_captures
 from freezeframe.capture.files.sigrok_sr import DEFAULT_MAX_SAMPLES, parse_samplerate
 from freezeframe.capture.files.source import ReadSettings
 from freezeframe.capture.folder.manifest import MANIFEST
+from freezeframe.capture.folder.samples import SampleSource
 from freezeframe.capture.instruments.dialect import load_dialect
 from freezeframe.capture.instruments.sigrok import SigrokRequest, capture_sigrok, sigrok_version
 from freezeframe.capture.instruments.sigrok_stream import stream_layout
@@ -201,7 +202,7 @@ def _store(
 ) -> None:
     notes: list[str] = []
     choice = source_choice(reading)
-    file = ImportFile(source, format, tuple(choice.channels), tuple(choice.thresholds))
+    file = SampleSource(str(source), format, tuple(choice.channels), tuple(choice.thresholds))
     settings = ReadSettings(max_samples=reading.max_samples, note=notes.append)
     done = import_captures([file], output, origin=origin, settings=settings, overwrite=force)
     print_notes(dict.fromkeys(notes))

@@ -9,9 +9,10 @@ from pathlib import Path
 
 from freezeframe.capture.count_text import plural
 from freezeframe.capture.errors import InputError
-from freezeframe.capture.files.importer import Imported, ImportFile, import_captures
+from freezeframe.capture.files.importer import Imported, import_captures
 from freezeframe.capture.files.merge import Alignment
 from freezeframe.capture.files.source import ReadSettings
+from freezeframe.capture.folder.samples import SampleSource
 from freezeframe.capture.time_text import parse_time, plain_time
 from freezeframe.gui.cli.compiling import compile_notice
 from freezeframe.gui.cli.output import count_text, emit_json, progress_bar
@@ -45,8 +46,8 @@ def import_files(
     placed = _placed(files, align, offset, drift)
     choice = source_choice(reading)
     given = [
-        ImportFile(
-            file,
+        SampleSource(
+            str(file),
             choice.format,
             tuple(choice.channels),
             tuple(choice.thresholds),
@@ -131,7 +132,7 @@ def folder_text(output: Path, done: Imported) -> str:
     )
 
 
-def _alignments(files: Sequence[ImportFile], done: Imported) -> list[str]:
+def _alignments(files: Sequence[SampleSource], done: Imported) -> list[str]:
     lines = []
     for file, at in zip(files[1:], done.placements, strict=True):
         if not at.shared:
@@ -148,7 +149,7 @@ def _alignments(files: Sequence[ImportFile], done: Imported) -> list[str]:
     return lines
 
 
-def _document(output: Path, files: Sequence[ImportFile], done: Imported) -> dict[str, object]:
+def _document(output: Path, files: Sequence[SampleSource], done: Imported) -> dict[str, object]:
     return {
         "folder": str(output),
         "channels": list(done.header.channels),
@@ -157,7 +158,7 @@ def _document(output: Path, files: Sequence[ImportFile], done: Imported) -> dict
         "edges": done.edges,
         "placements": [
             {
-                "file": str(file.path),
+                "file": file.path,
                 "offset_ps": at.offset_ps,
                 "offset_unc_ps": at.offset_unc_ps,
                 "drift_ppm": float(at.drift_ppm),

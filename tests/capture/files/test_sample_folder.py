@@ -19,14 +19,14 @@ from freezeframe.capture.errors import CaptureFormatError, CaptureVersionError, 
 from freezeframe.capture.files import edge_table
 from freezeframe.capture.files.edge_table import read_edge_table, write_edge_table
 from freezeframe.capture.files.edges import Edges, join
-from freezeframe.capture.files.importer import Imported, ImportFile, import_captures
+from freezeframe.capture.files.importer import Imported, import_captures
 from freezeframe.capture.files.merge import Alignment
 from freezeframe.capture.files.open import is_samples, read_edges, read_header
 from freezeframe.capture.files.source import ReadSettings
 from freezeframe.capture.files.threshold import Threshold
 from freezeframe.capture.folder import CaptureFolder
 from freezeframe.capture.folder.manifest import manifest_digest, manifest_text
-from freezeframe.capture.folder.samples import SampleFolder
+from freezeframe.capture.folder.samples import SampleFolder, SampleSource
 from tests.capture.files.test_vcd import pairs
 
 PULSES = "time [us],a,b\n0,0,0\n10,1,0\n20,1,1\n30,0,1\n45,1,0\n60,0,0\n"
@@ -39,7 +39,7 @@ def table(tmp_path: Path) -> Path:
     return path
 
 
-def stored(files: list[ImportFile], place: Path, **more: object) -> Imported:
+def stored(files: list[SampleSource], place: Path, **more: object) -> Imported:
     return import_captures(files, place, **more)  # type: ignore[arg-type] # as the test says
 
 
@@ -65,7 +65,7 @@ def changed(folder: Path, change: Callable[[dict[str, object]], object]) -> None
 
 
 def test_the_file_stands_in_raw_byte_for_byte_with_its_hash(table: Path, tmp_path: Path) -> None:
-    done = stored([ImportFile(table)], tmp_path / "a.ff")
+    done = stored([SampleSource(str(table))], tmp_path / "a.ff")
     copy = tmp_path / "a.ff/raw/1/pulses.csv"
     assert copy.read_bytes() == table.read_bytes()
     manifest = json.loads((tmp_path / "a.ff/manifest.json").read_text())
@@ -88,14 +88,14 @@ def test_the_same_import_gives_the_same_bytes(table: Path, tmp_path: Path) -> No
     places = [tmp_path / name / "x.ff" for name in ("one", "two")]
     for place in places:
         place.parent.mkdir()
-        stored([ImportFile(table)], place)
+        stored([SampleSource(str(table))], place)
     names = ("manifest.json", "tables/edges.parquet", "raw/1/pulses.csv")
     assert all((places[0] / n).read_bytes() == (places[1] / n).read_bytes() for n in names)
 
 
 @pytest.mark.parametrize("tables", [True, False], ids=["table", "raw"])
 def test_reading_gives_what_the_file_gives(table: Path, tmp_path: Path, tables: bool) -> None:
-    stored([ImportFile(table)], tmp_path / "a.ff")
+    stored([SampleSource(str(table))], tmp_path / "a.ff")
     if not tables:
         (tmp_path / "a.ff/tables/edges.parquet").unlink()
     assert is_samples(tmp_path / "a.ff")
@@ -110,7 +110,7 @@ def test_a_table_in_many_pieces_gives_the_same(
     table: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(edge_table, "_EDGES_AT_ONCE", 2)
-    stored([ImportFile(table)], tmp_path / "a.ff")
+    stored([SampleSource(str(table))], tmp_path / "a.ff")
     found = list(read_edges(tmp_path / "a.ff"))
     assert len(found) >= 3
     want = join(list(read_edges(table)))
@@ -120,7 +120,9 @@ def test_a_table_in_many_pieces_gives_the_same(
 def test_a_cut_a_name_and_thresholds_are_a_recipe_and_the_file_stays(tmp_path: Path) -> None:
     path = tmp_path / "scope.csv"
     path.write_text("time [us],D\n0,0.1\n10,1.0\n20,1.5\n30,0.9\n40,0.4\n50,2.0\n")
-    file = ImportFile(path, channels=("line=D",), thresholds=("D=1.4/0.5",), samplerate_hz=10**6)
+    file = SampleSource(
+        str(path), channels=("line=D",), thresholds=("D=1.4/0.5",), samplerate_hz=10**6
+    )
     stored([file], tmp_path / "a.ff", cut_ps=(15_000_000, None))
     assert (tmp_path / "a.ff/raw/1/scope.csv").read_bytes() == path.read_bytes()
     assert read_header(tmp_path / "a.ff").channels == ("line",)
@@ -133,7 +135,7 @@ def test_a_cut_a_name_and_thresholds_are_a_recipe_and_the_file_stays(tmp_path: P
 def test_a_threshold_said_on_reading_is_used_instead_of_the_recipes(tmp_path: Path) -> None:
     path = tmp_path / "scope.csv"
     path.write_text("time [us],D\n0,0.1\n10,1.0\n20,2.5\n30,0.2\n")
-    file = ImportFile(path, thresholds=("D=0.5",), samplerate_hz=10**6)
+    file = SampleSource(str(path), thresholds=("D=0.5",), samplerate_hz=10**6)
     stored([file], tmp_path / "a.ff")
     assert pairs(edges_of(tmp_path / "a.ff")) == [(0, 0), (10, 1), (30, 0)]
     higher = edges_of(tmp_path / "a.ff", thresholds={"D": Threshold(2.0, 2.0)})
@@ -144,7 +146,7 @@ def test_analog_alone_is_stored_and_read_when_a_threshold_is_said(tmp_path: Path
     path = tmp_path / "scope.csv"
     path.write_text("time [us],D\n0,0.1\n10,1.0\n20,0.2\n")
     notes: list[str] = []
-    stored([ImportFile(path)], tmp_path / "a.ff", settings=ReadSettings(note=notes.append))
+    stored([SampleSource(str(path))], tmp_path / "a.ff", settings=ReadSettings(note=notes.append))
     assert "no channel can be read yet. D: it is analog; give --threshold" in notes[0]
     found = edges_of(tmp_path / "a.ff", thresholds={"": Threshold(0.5, 0.5)}, samplerate_hz=10**6)
     assert pairs(found) == [(0, 0), (10, 1), (20, 0)]
@@ -154,8 +156,8 @@ def test_two_files_lie_on_the_time_base_of_the_first(table: Path, tmp_path: Path
     other = tmp_path / "other.csv"
     other.write_text("time [us],b,c\n0,1,0\n5,0,1\n10,0,0\n")
     files = [
-        ImportFile(table, samplerate_hz=10**6),
-        ImportFile(other, samplerate_hz=10**6, placement=Alignment(20_000_000)),
+        SampleSource(str(table), samplerate_hz=10**6),
+        SampleSource(str(other), samplerate_hz=10**6, placement=Alignment(20_000_000)),
     ]
     done = stored(files, tmp_path / "both.ff")
     assert done.header.channels == ("a", "b", "2.b", "c")
@@ -179,8 +181,8 @@ def test_offset_and_drift_are_estimated_with_their_uncertainty_and_kept(tmp_path
     for name, text in zip(("a.csv", "b.csv"), shifted(17, 40), strict=True):
         (tmp_path / name).write_text(text)
     files = [
-        ImportFile(tmp_path / "a.csv", samplerate_hz=10**9),
-        ImportFile(tmp_path / "b.csv", samplerate_hz=10**9, shared="sync=s2"),
+        SampleSource(str(tmp_path / "a.csv"), samplerate_hz=10**9),
+        SampleSource(str(tmp_path / "b.csv"), samplerate_hz=10**9, shared="sync=s2"),
     ]
     (at,) = stored(files, tmp_path / "both.ff").placements
     assert at.shared >= 55
@@ -195,8 +197,8 @@ def test_offset_and_drift_are_estimated_with_their_uncertainty_and_kept(tmp_path
 def test_a_folder_can_be_imported_again_and_its_own_recipe_holds(
     table: Path, tmp_path: Path
 ) -> None:
-    stored([ImportFile(table)], tmp_path / "a.ff", cut_ps=(10_000_000, 50_000_000))
-    stored([ImportFile(tmp_path / "a.ff")], tmp_path / "b.ff", cut_ps=(5_000_000, None))
+    stored([SampleSource(str(table))], tmp_path / "a.ff", cut_ps=(10_000_000, 50_000_000))
+    stored([SampleSource(str(tmp_path / "a.ff"))], tmp_path / "b.ff", cut_ps=(5_000_000, None))
     assert (tmp_path / "b.ff/raw/1/a.ff/raw/1/pulses.csv").read_text() == PULSES
     found = edges_of(tmp_path / "b.ff")
     us = 10**6  # CSV without a rate is read in picoseconds
@@ -204,7 +206,7 @@ def test_a_folder_can_be_imported_again_and_its_own_recipe_holds(
 
 
 def test_a_recording_of_a_card_is_told_apart(table: Path, tmp_path: Path) -> None:
-    stored([ImportFile(table)], tmp_path / "a.ff")
+    stored([SampleSource(str(table))], tmp_path / "a.ff")
     with pytest.raises(CaptureFormatError, match="holds samples of a logic analyzer, not the rec"):
         CaptureFolder.open(tmp_path / "a.ff")
 
@@ -233,14 +235,14 @@ def test_a_recording_of_a_card_is_told_apart(table: Path, tmp_path: Path) -> Non
 def test_a_folder_that_was_altered_is_refused(
     table: Path, tmp_path: Path, damage: Callable[[Path], object], message: str
 ) -> None:
-    stored([ImportFile(table)], tmp_path / "a.ff")
+    stored([SampleSource(str(table))], tmp_path / "a.ff")
     damage(tmp_path / "a.ff")
     with pytest.raises(CaptureFormatError, match=message):
         edges_of(tmp_path / "a.ff")
 
 
 def test_a_newer_version_is_refused(table: Path, tmp_path: Path) -> None:
-    stored([ImportFile(table)], tmp_path / "a.ff")
+    stored([SampleSource(str(table))], tmp_path / "a.ff")
     changed(tmp_path / "a.ff", lambda m: m.update(format=["freezeframe-samples", 1, 1]))
     with pytest.raises(CaptureVersionError, match=r"version 1\.1, this program reads 1\.0"):
         edges_of(tmp_path / "a.ff")
@@ -250,11 +252,11 @@ def test_a_newer_version_is_refused(table: Path, tmp_path: Path) -> None:
 def test_a_table_that_is_not_of_this_evidence_is_not_used(
     table: Path, tmp_path: Path, how: str
 ) -> None:
-    stored([ImportFile(table)], tmp_path / "a.ff")
+    stored([SampleSource(str(table))], tmp_path / "a.ff")
     cached = tmp_path / "a.ff/tables/edges.parquet"
     if how == "other digest":
         (tmp_path / "b.csv").write_text(PULSES.replace("45,1,0", "45,0,0"))
-        stored([ImportFile(tmp_path / "b.csv")], tmp_path / "b.ff")
+        stored([SampleSource(str(tmp_path / "b.csv"))], tmp_path / "b.ff")
         cached.write_bytes((tmp_path / "b.ff/tables/edges.parquet").read_bytes())
     elif how == "no parquet":
         cached.write_bytes(b"PAR1")
@@ -281,13 +283,13 @@ def test_a_damaged_file_is_not_imported_and_nothing_is_left(
 ) -> None:
     (tmp_path / "a.csv").write_text(text)
     with pytest.raises(InputError, match=message):
-        stored([ImportFile(tmp_path / "a.csv")], tmp_path / "a.ff")
+        stored([SampleSource(str(tmp_path / "a.csv"))], tmp_path / "a.ff")
     assert [path.name for path in tmp_path.iterdir()] == ["a.csv"]
 
 
 def test_a_decimal_drift_survives_the_manifest(table: Path, tmp_path: Path) -> None:
     drift = Fraction("-3.217000001")
-    files = [ImportFile(table), ImportFile(table, placement=Alignment(-5, drift))]
+    files = [SampleSource(str(table)), SampleSource(str(table), placement=Alignment(-5, drift))]
     stored(files, tmp_path / "a.ff")
     assert '"drift_ppm": "-3.217000001"' in (tmp_path / "a.ff/manifest.json").read_text()
     placed = SampleFolder.open(tmp_path / "a.ff").sources[1].placement

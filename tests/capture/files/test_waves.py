@@ -222,16 +222,6 @@ ISF_BAD: dict[str, tuple[bytes, str]] = {
 }
 
 
-@pytest.mark.parametrize("what", ISF_BAD)
-def test_a_damaged_isf_is_one_clear_error(tmp_path: Path, what: str) -> None:
-    data, message = ISF_BAD[what]
-    path = tmp_path / "a.isf"
-    path.write_bytes(data)
-    with pytest.raises(CaptureFormatError, match=message) as error:
-        read(path, thresholds=VOLTS)
-    assert str(error.value).startswith(str(path))
-
-
 def wav(tag: int, channels: int, bits: int, data: bytes, *, length: int | None = None) -> bytes:
     width = channels * bits // 8
     form = struct.pack("<HHIIHH", tag, channels, 8000, 8000 * width, width, bits)
@@ -285,10 +275,15 @@ WAV_BAD: dict[str, tuple[bytes, str]] = {
 }
 
 
-@pytest.mark.parametrize("what", WAV_BAD)
-def test_a_damaged_wav_is_one_clear_error(tmp_path: Path, what: str) -> None:
-    data, message = WAV_BAD[what]
-    path = tmp_path / "a.wav"
+@pytest.mark.parametrize(
+    ("name", "data", "message"),
+    [("a.isf", *bad) for bad in ISF_BAD.values()] + [("a.wav", *bad) for bad in WAV_BAD.values()],
+    ids=[*ISF_BAD, *WAV_BAD],
+)
+def test_a_damaged_isf_or_wav_is_one_clear_error(
+    tmp_path: Path, name: str, data: bytes, message: str
+) -> None:
+    path = tmp_path / name
     path.write_bytes(data)
     with pytest.raises(CaptureFormatError, match=message) as error:
         read(path, thresholds=VOLTS)

@@ -63,14 +63,20 @@ class Card:
 
 def until(captures: int, directory: Path) -> Callable[[], bool]:
     """Stop after so many captures, or after ten thousand looks: a test must end."""
-    looks = iter(range(10_000))
+    enough = looks(10_000)
     last: set[str] = set()
 
     def stop() -> bool:
         last.update(p.name for p in directory.glob("*.ff"))
-        return len(last) >= captures or next(looks, None) is None
+        return len(last) >= captures or enough()
 
     return stop
+
+
+def looks(count: int) -> Callable[[], bool]:
+    """Stop after so many looks."""
+    left = iter(range(count))
+    return lambda: next(left, None) is None
 
 
 def folders(directory: Path) -> list[str]:

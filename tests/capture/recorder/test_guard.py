@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import time
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
@@ -18,7 +19,7 @@ from freezeframe.capture.recorder.guard import Extras, guard
 from freezeframe.capture.recorder.pull import PullReport, pull
 from freezeframe.capture.targets.base import Target
 from tests.capture.recorder.fake_recorder import ARMED, BadWay
-from tests.capture.recorder.guarded_card import NONCE, Card, folders, logged, run, until
+from tests.capture.recorder.guarded_card import NONCE, Card, folders, logged, looks, run, until
 
 
 def test_each_freeze_becomes_a_folder_named_by_nonce_generation_and_cause(
@@ -55,6 +56,18 @@ def test_the_recorder_is_armed_once_the_capture_stands_on_the_disk_and_explained
     assert order[:3] == ["1 on the disk, armed 2", "explained 1", "2 on the disk, armed 3"]
 
 
+def after_the_pull(monkeypatch: pytest.MonkeyPatch, happens: Callable[[], None]) -> None:
+    """Let something happen between the first pull and the arm."""
+
+    def pulled(targets: list[Target], path: Path, **_: object) -> PullReport:
+        report = pull_case(targets, path)
+        monkeypatch.setattr(guard_module, "pull_case", pull_case)
+        happens()
+        return report
+
+    monkeypatch.setattr(guard_module, "pull_case", pulled)
+
+
 def rearmed(card: Card, generations: int) -> None:
     """Let another program arm the card so often, over whatever it holds."""
     for index in range(2):
@@ -69,14 +82,11 @@ def test_what_another_program_armed_in_between_is_not_given_up(
 ) -> None:
     """Between pull and arm somebody arms, and it freezes anew: that freeze is pulled too, as its own."""
 
-    def then_armed_by_another(targets: list[Target], path: Path, **_: object) -> PullReport:
-        report = pull_case(targets, path)
-        monkeypatch.setattr(guard_module, "pull_case", pull_case)
+    def armed_by_another() -> None:
         rearmed(card, 1)
         card.freeze()
-        return report
 
-    monkeypatch.setattr(guard_module, "pull_case", then_armed_by_another)
+    after_the_pull(monkeypatch, armed_by_another)
     card.refreeze = False
     card.freeze()
     assert run(card, tmp_path, 2) == 2
@@ -91,15 +101,12 @@ def test_what_another_program_armed_in_between_is_not_given_up(
 def test_a_card_that_was_power_cycled_after_the_pull_is_not_armed_over_its_first_freeze(
     card: Card, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def then_restarted(targets: list[Target], path: Path, **_: object) -> PullReport:
-        report = pull_case(targets, path)
-        monkeypatch.setattr(guard_module, "pull_case", pull_case)
+    def restarted() -> None:
         for index in range(2):
             card.recorder.set(index, "id.boot_nonce", 0x77000000 + index)
         card.freeze(cause=3)
-        return report
 
-    monkeypatch.setattr(guard_module, "pull_case", then_restarted)
+    after_the_pull(monkeypatch, restarted)
     card.refreeze = False
     card.freeze()
     run(card, tmp_path, 2)
@@ -111,8 +118,7 @@ def test_generations_that_another_program_gave_up_are_told(card: Card, tmp_path:
     card.refreeze = False
     card.armed_when = lambda: rearmed(card, 3)
     card.armed_at = 8
-    looks = iter(range(30))
-    guard("card:", 9, tmp_path, stop=lambda: next(looks, None) is None, poll_s=0)
+    guard("card:", 9, tmp_path, stop=looks(30), poll_s=0)
     log = logged(tmp_path)
     assert "3 generations, 2 to 4, were given up by another program: not kept here" in log
 
@@ -165,8 +171,7 @@ def test_a_freeze_that_has_its_folder_is_not_pulled_again_after_a_restart(
     card.recorder.set(0, "ctl.generation", 1)
     card.recorder.set(1, "ctl.generation", 1)
     card.freeze()
-    looks = iter(range(3))
-    assert guard("card:", 9, tmp_path, stop=lambda: next(looks, None) is None, poll_s=0) == 0
+    assert guard("card:", 9, tmp_path, stop=looks(3), poll_s=0) == 0
     assert folders(tmp_path) == [f"0001-{NONCE}-1-pay-crc.ff"]
     assert card.recorder.get(0, "ctl.generation") == 2
     log = logged(tmp_path)
@@ -180,13 +185,12 @@ def test_a_recorder_is_not_armed_over_what_was_not_read_until_a_second_pull(
     card.freeze()
     card.recorder.window(0, "tx_enq")[5, 0] ^= 1  # its chunk can never be verified
     generations: list[int] = []
-    looks = iter(range(4))
     pulled = guard(
         "card:",
         9,
         tmp_path,
         lambda _: generations.append(card.recorder.get(0, "ctl.generation")),
-        lambda: next(looks, None) is None,
+        looks(4),
         poll_s=0,
         wait_s=0.2,
     )
@@ -219,8 +223,7 @@ def test_a_pull_that_was_cut_off_is_repeated_once_when_the_recording_is_still_th
     assert manifest["devices"][0]["memories"]["tx_enq"]["gaps"] == []
     card.recorder.window(0, "tx_enq")[5, 0] ^= 1  # now a chunk can never be verified
     pull(card.recorder, report.path, overwrite=True)
-    looks = iter(range(4))
-    assert guard("card:", 9, tmp_path, stop=lambda: next(looks, None) is None, poll_s=0) == 1
+    assert guard("card:", 9, tmp_path, stop=looks(4), poll_s=0) == 1
     assert folders(tmp_path) == [f"0001-{NONCE}-1-pay-crc.ff", f"0002-{NONCE}-1-pay-crc.ff"]
     assert card.recorder.get(0, "ctl.generation") == 2
 
@@ -263,10 +266,10 @@ def test_an_idle_recorder_is_armed(card: Card, tmp_path: Path) -> None:
 
 def test_a_card_that_is_not_up_yet_is_waited_for(card: Card, tmp_path: Path) -> None:
     card.way.dead = True
-    looks = iter(range(5))
+    answers = looks(5)
 
     def stop() -> bool:
-        card.way.dead = next(looks, None) is not None
+        card.way.dead = not answers()
         return bool(folders(tmp_path))
 
     assert guard("card:", 9, tmp_path, stop=stop, poll_s=0.001) == 1
@@ -302,10 +305,10 @@ def test_a_trace_of_a_card_that_is_not_there_is_refused_before_the_first_freeze(
     assert not (tmp_path / "caught").exists()
     # A card that is not up yet is asked when it answers.
     card.way.dead = True
-    looks = iter(range(100))
+    seen = iter(range(100))
 
     def stop() -> bool:
-        card.way.dead = next(looks) < 3
+        card.way.dead = next(seen) < 3
         return False
 
     with pytest.raises(InputError, match="no device 'Z'"):
@@ -320,8 +323,7 @@ def test_a_guard_that_ends_says_what_is_frozen_and_not_kept(
 
     with monkeypatch.context() as patch:
         patch.setattr(guard_module, "pull_case", no_room)
-        looks = iter(range(3))
-        guard("card:", 50, tmp_path, stop=lambda: next(looks, None) is None, poll_s=0)
+        guard("card:", 50, tmp_path, stop=looks(3), poll_s=0)
     lines = logged(tmp_path).splitlines()
     assert lines[-1] == "watching ends; 0 pulled"
     assert lines[-2] == (

@@ -146,20 +146,6 @@ def test_a_restart_so_short_that_no_read_fails_is_noticed_all_the_same(
     assert_exact(report.path, true)
 
 
-def test_a_restart_before_the_registers_are_read_keeps_nothing(tmp_path: Path) -> None:
-    recorder = FakeRecorder()
-    way = BadWay(recorder)
-
-    def restart(addresses: Words, words: Words) -> None:
-        if len(words) > 100:
-            recorder.set(0, "id.boot_nonce", 0x66)
-
-    way.alter = restart
-    with pytest.raises(TargetError, match="device A was restarted"):
-        pull(way, tmp_path / "x.ff")
-    assert list(tmp_path.iterdir()) == []
-
-
 def test_a_first_answer_that_gets_lost_is_asked_for_again(tmp_path: Path) -> None:
     way = BadWay(FakeRecorder())
 

@@ -268,31 +268,35 @@ def test_an_error_answer_in_a_window_costs_its_chunk_and_no_other(tmp_path: Path
     assert_exact(report.path, recorder)
 
 
-def test_an_arm_during_the_pull_makes_it_void(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("words", "device", "register", "value", "error", "said"),
+    [
+        (100, 0, "id.boot_nonce", 0x66, TargetError, "device A was restarted"),
+        (2000, 1, "ctl.generation", 2, RecorderStateError, r"device B was armed again .*1 before, 2 now"),
+        (2000, 0, "ctl.state", 1, RecorderStateError, "is armed and was frozen, with the same gen"),
+    ],
+    ids=["restarted before the registers are read", "armed", "no longer frozen"],
+)  # fmt: skip
+def test_what_becomes_another_recording_during_the_pull_keeps_nothing(
+    tmp_path: Path,
+    words: int,
+    device: int,
+    register: str,
+    value: int,
+    error: type[TargetError],
+    said: str,
+) -> None:
     recorder = FakeRecorder()
     way = BadWay(recorder)
 
-    def arm_in_the_middle(addresses: Words, words: Words) -> None:
-        if len(words) > 2000:
-            recorder.set(1, "ctl.generation", 2)
+    def changes(addresses: Words, read: Words) -> None:
+        if len(read) > words:
+            recorder.set(device, register, value)
 
-    way.alter = arm_in_the_middle
-    with pytest.raises(RecorderStateError, match=r"device B was armed again .*1 before, 2 now"):
+    way.alter = changes
+    with pytest.raises(error, match=said):
         pull(way, tmp_path / "x.ff")
     assert list(tmp_path.iterdir()) == []
-
-
-def test_a_recorder_that_is_no_longer_frozen_contradicts_itself(tmp_path: Path) -> None:
-    recorder = FakeRecorder()
-    way = BadWay(recorder)
-
-    def thaw(addresses: Words, words: Words) -> None:
-        if len(words) > 2000:
-            recorder.set(0, "ctl.state", 1)
-
-    way.alter = thaw
-    with pytest.raises(RecorderStateError, match="is armed and was frozen, with the same gen"):
-        pull(way, tmp_path / "x.ff")
 
 
 @pytest.mark.parametrize(

@@ -59,60 +59,38 @@ def test_the_identity_holds_every_parameter_by_its_name() -> None:
     assert (identity.stride_B, identity.depth(0), identity.depth(4)) == (1 << 24, 1024, 1024)
 
 
-def unknown(index: int, name: str, value: int) -> pytest.ExceptionInfo[TargetError]:
+TOO_MANY = "which 32-bit addresses cannot hold"
+
+
+@pytest.mark.parametrize(
+    ("index", "name", "value", "kind", "says"),
+    [
+        (0, "id.magic", 0xDEADBEEF, DeviceUnknownError,
+         r"device 0 at 0x00000000: the first word is 0xdeadbeef, not 0x46525a46"),
+        (0, "id.magic", 0x465A5246, DeviceUnknownError, "bytes of each word are swapped"),
+        (0, "id.magic", ALL_ONES, TargetError, "reads all ones: nothing answers there"),
+        (0, "id.format", 0x00000009, DeviceUnknownError, r"format version 0\.9.*use an older release of Freezeframe"),
+        (0, "id.format", 0x00030000, DeviceUnknownError, r"format version 3\.0.*use a newer release of Freezeframe"),
+        (1, "id.map_hash", MAP_HASH ^ 1, DeviceUnknownError,
+         f"device 1 at 0x01000000 has register map {MAP_HASH ^ 1:08x}"),
+        (0, "id.devices", 0 | 24 << 16, DeviceUnknownError, TOO_MANY),
+        (0, "id.devices", 2 | 11 << 16, DeviceUnknownError, TOO_MANY),
+        (0, "id.devices", 2 | 32 << 16, DeviceUnknownError, TOO_MANY),
+        (0, "id.devices", 255 | 30 << 16, DeviceUnknownError, TOO_MANY),
+        (1, "id.devices", 2 | 0 << 8 | 24 << 16, DeviceUnknownError,
+         "at 0x01000000 device 1 is expected and device 0 answers"),
+    ],
+    ids=["another magic", "bytes turned round", "all ones: a failure", "older format", "newer format", "another map",
+         "no devices", "devices over each other", "a stride of 2^32", "too many devices", "at the wrong place"],
+)  # fmt: skip
+def test_what_is_no_device_of_this_program_is_refused_with_what_to_do(
+    index: int, name: str, value: int, kind: type[TargetError], says: str
+) -> None:
     fake = FakeTarget()
     fake.set(index, name, value)
-    with pytest.raises(TargetError) as info:
+    with pytest.raises(TargetError, match=says) as refused:
         open_devices(fake)
-    return info
-
-
-def test_another_magic_is_no_freezeframe_device() -> None:
-    info = unknown(0, "id.magic", 0xDEADBEEF)
-    assert info.type is DeviceUnknownError
-    assert "device 0 at 0x00000000: the first word is 0xdeadbeef, not 0x46525a46" in str(info.value)
-
-
-def test_a_magic_with_its_bytes_turned_round_says_so() -> None:
-    assert "bytes of each word are swapped" in str(unknown(0, "id.magic", 0x465A5246).value)
-
-
-def test_a_magic_of_all_ones_is_no_device_but_a_failure() -> None:
-    info = unknown(0, "id.magic", ALL_ONES)
-    assert info.type is TargetError
-    assert "reads all ones: nothing answers there" in str(info.value)
-
-
-@pytest.mark.parametrize(
-    ("version", "advice"), [(0x00000009, "an older release"), (0x00030000, "a newer release")]
-)
-def test_another_format_version_is_refused_with_the_release_to_use(
-    version: int, advice: str
-) -> None:
-    info = unknown(0, "id.format", version)
-    assert info.type is DeviceUnknownError
-    assert f"format version {version >> 16}.{version & 0xFFFF}" in str(info.value)
-    assert f"use {advice} of Freezeframe" in str(info.value)
-
-
-def test_another_register_map_is_refused() -> None:
-    info = unknown(1, "id.map_hash", MAP_HASH ^ 1)
-    assert info.type is DeviceUnknownError
-    assert f"device 1 at 0x01000000 has register map {MAP_HASH ^ 1:08x}" in str(info.value)
-
-
-@pytest.mark.parametrize(
-    "devices", [0 | 24 << 16, 2 | 11 << 16, 2 | 32 << 16, 255 | 30 << 16], ids=hex
-)
-def test_devices_that_do_not_fit_the_address_space_are_refused(devices: int) -> None:
-    info = unknown(0, "id.devices", devices)
-    assert info.type is DeviceUnknownError
-    assert "which 32-bit addresses cannot hold" in str(info.value)
-
-
-def test_a_device_at_the_wrong_place_is_refused() -> None:
-    info = unknown(1, "id.devices", 2 | 0 << 8 | 24 << 16)
-    assert "at 0x01000000 device 1 is expected and device 0 answers" in str(info.value)
+    assert refused.type is kind
 
 
 def test_an_identity_that_reads_differently_each_time_is_refused() -> None:
