@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from freezeframe.capture.files.edges import samples_to_ps
 from freezeframe.decoders.column_kernels import picked
 
 _LEAST_ZEROS = 1 << 16
@@ -203,6 +204,31 @@ def table(schema: pa.Schema, columns: Mapping[str, Any]) -> pa.Table:
             column = pa.array(column)
         arrays.append(column if column.type == kind else column.cast(kind))
     return pa.Table.from_arrays(arrays, schema=schema)
+
+
+def span_table(
+    schema: pa.Schema,
+    rows: Mapping[str, npt.NDArray[Any]] | npt.NDArray[np.void],
+    source: str,
+    samplerate_hz: int,
+    /,
+    **columns: Any,
+) -> pa.Table:
+    """Return the table of a kernel's rows, which last from ``sample`` to ``end_sample``.
+
+    Times and source are made of these; all other columns are those given here, or the field of the rows
+    that has the column's name, truth values as `verdicts`.
+    """
+    made: dict[str, Any] = {
+        "t_ps": samples_to_ps(rows["sample"], samplerate_hz),
+        "t_end_ps": samples_to_ps(rows["end_sample"], samplerate_hz),
+        "source": one_name(source, len(rows["sample"])),
+        **columns,
+    }
+    for name, kind in zip(schema.names, schema.types, strict=True):
+        if name not in made:
+            made[name] = verdicts(rows[name]) if kind == pa.bool_() else rows[name]
+    return table(schema, made)
 
 
 def _fitted(name: str, column: npt.NDArray[Any], kind: pa.DataType) -> npt.NDArray[Any]:

@@ -10,14 +10,13 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from freezeframe.capture.files.edges import samples_to_ps
 from freezeframe.decoders.bus.parallel_kernels import TIMED_ROW, WORD_ROW, close_word, words
 from freezeframe.decoders.columns import (
     event_schema,
     names,
     one_name,
     one_number,
-    table,
+    span_table,
     whole,
 )
 from freezeframe.decoders.contract import OptionValues, Texts
@@ -138,18 +137,16 @@ def timed_table(
     ready = len(rows) if horizon is None else int(np.searchsorted(rows["sample"], horizon))
     waiting = rows[ready:].copy()
     rows = rows[:ready]
-    columns = {
-        "t_ps": samples_to_ps(rows["sample"], samplerate_hz),
-        "source": one_name(items.source, ready),
-        "kind": names(np.minimum(rows["error"], 1), ("item", "error")),
-        "t_end_ps": samples_to_ps(rows["end_sample"], samplerate_hz),
-        "error": names(rows["error"], _ERRORS),
-        "value": rows["value"],
-        "bits": np.full(ready, items.bits, dtype=np.int8),
-        "sample": rows["sample"],
-        "end_sample": rows["end_sample"],
-    }
-    return table(item_schema(), columns), waiting
+    made = span_table(
+        item_schema(),
+        rows,
+        items.source,
+        samplerate_hz,
+        kind=names(np.minimum(rows["error"], 1), ("item", "error")),
+        error=names(rows["error"], _ERRORS),
+        bits=np.full(ready, items.bits, dtype=np.int8),
+    )
+    return made, waiting
 
 
 def word_table(
@@ -174,19 +171,16 @@ def word_table(
         count += close_word(items.sample[-1], word[0], rows[count : count + 1])
     rows = rows[:count]
     cut = (rows["items"] < size).astype(np.int32)
-    columns = {
-        "t_ps": samples_to_ps(rows["sample"], samplerate_hz),
-        "source": one_name(items.source, count),
-        "kind": names(cut, ("word", "error")),
-        "t_end_ps": samples_to_ps(rows["end_sample"], samplerate_hz),
-        "error": names(cut, ("", "cut-word")),
-        "value": rows["word"].astype(np.int64),
-        "items": rows["items"],
-        "bits": rows["items"] * items.bits,
-        "sample": rows["sample"],
-        "end_sample": rows["end_sample"],
-    }
-    return table(word_schema(), columns)
+    return span_table(
+        word_schema(),
+        rows,
+        items.source,
+        samplerate_hz,
+        kind=names(cut, ("word", "error")),
+        error=names(cut, ("", "cut-word")),
+        value=rows["word"].astype(np.int64),
+        bits=rows["items"] * items.bits,
+    )
 
 
 def parallel_texts(row: Mapping[str, Any]) -> Texts:

@@ -13,7 +13,7 @@ from freezeframe.decoders.bus.pci_kernels import close, transactions
 from freezeframe.decoders.bus.pci_names import PCI_NAMES, PCIX_NAMES, Names
 from freezeframe.decoders.bus.pci_rows import new_machine
 from freezeframe.decoders.bus.pci_stream import ClockStream, HeldData, PhaseColumns, RowColumns
-from freezeframe.decoders.columns import by_column, end_to_end
+from freezeframe.decoders.columns import by_column, end_to_end, span_table
 from freezeframe.decoders.contract import OptionValues
 
 
@@ -117,7 +117,9 @@ def _pci(decoded: _Decoded, state: PciState, piece: Edges | Samples) -> dict[str
     phases, transactions = pci_tables.phase_schema(), pci_tables.transaction_schema()
     return {
         "pci.phases": pci_tables.phase_table(phases, decoded.phases, piece, PCI_NAMES),
-        "pci.transactions": pci_tables.bus_table(transactions, rows, piece, columns),
+        "pci.transactions": span_table(
+            transactions, rows, piece.channels[0], piece.samplerate_hz, **columns
+        ),
     }
 
 
@@ -129,6 +131,8 @@ def _pcix(decoded: _Decoded, state: PciState, piece: Edges | Samples) -> dict[st
     phases, transactions = pcix_tables.phase_schema(), pcix_tables.transaction_schema()
     return {
         "pcix.phases": pci_tables.phase_table(phases, decoded.phases, piece, PCIX_NAMES),
-        "pcix.transactions": pci_tables.bus_table(transactions, rows, piece, columns),
+        "pcix.transactions": span_table(
+            transactions, rows, piece.channels[0], piece.samplerate_hz, **columns
+        ),
         "pcix.splits": pcix_tables.split_table(end_to_end(decoded.splits), piece),
     }

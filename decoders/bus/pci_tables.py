@@ -14,7 +14,7 @@ from freezeframe.capture.files.edges import Edges, samples_to_ps
 from freezeframe.capture.files.samples import Samples
 from freezeframe.decoders.bus.pci_names import ERRORS, PCI_NAMES, VERDICTS, Names, parity_text
 from freezeframe.decoders.bus.pci_stream import PhaseColumns, RowColumns
-from freezeframe.decoders.columns import event_schema, name_type, names, one_name, table
+from freezeframe.decoders.columns import event_schema, name_type, names, span_table
 from freezeframe.decoders.contract import Texts
 
 _SHOWN = 8  # data phases of a transaction that are shown
@@ -110,7 +110,7 @@ def phase_table(
         "command": names(rows["command"], (*bus.commands, ""), checked=False),
         "parity": names(rows["parity"], VERDICTS, checked=False),
     }
-    return bus_table(schema, rows, piece, columns)
+    return span_table(schema, rows, piece.channels[0], piece.samplerate_hz, **columns)
 
 
 def transaction_columns(rows: RowColumns, bus: Names, samplerate_hz: int) -> dict[str, Any]:
@@ -141,29 +141,6 @@ def error_names(codes: npt.NDArray[np.int64], bus: Names) -> pa.Array:
 def _error_places(texts: tuple[str, ...]) -> npt.NDArray[np.int64]:
     """Return where each of ERRORS is among these, -1 for none."""
     return np.array([texts.index(name) if name in texts else -1 for name in ERRORS])
-
-
-def bus_table(
-    schema: pa.Schema,
-    rows: Mapping[str, npt.NDArray[Any]],
-    piece: Edges | Samples,
-    columns: Mapping[str, Any],
-) -> pa.Table:
-    """Return the table of rows that have begin and end: these columns, and of the others the numbers,
-    or where they are truth values whether those are 1."""
-    span = {name: np.ascontiguousarray(rows[name]) for name in ("sample", "end_sample")}
-    known: dict[str, Any] = {
-        "t_ps": samples_to_ps(span["sample"], piece.samplerate_hz),
-        "t_end_ps": samples_to_ps(span["end_sample"], piece.samplerate_hz),
-        "source": one_name(piece.channels[0], len(span["sample"])),
-        **span,
-        **columns,
-    }
-    for field in schema:
-        if field.name not in known:
-            numbers = rows[field.name]
-            known[field.name] = numbers == 1 if field.type == pa.bool_() else numbers
-    return table(schema, known)
 
 
 def elapsed_ps(

@@ -16,14 +16,13 @@ from freezeframe.capture.time_text import format_ps
 from freezeframe.decoders.bus.pci_names import PCIX_NAMES, message_text, parity_text
 from freezeframe.decoders.bus.pci_stream import RowColumns
 from freezeframe.decoders.bus.pci_tables import (
-    bus_table,
     command_names,
     data_text,
     elapsed_ps,
     error_names,
     phases_of,
 )
-from freezeframe.decoders.columns import event_schema, name_type, names, whole
+from freezeframe.decoders.columns import event_schema, name_type, names, span_table, whole
 from freezeframe.decoders.contract import Texts
 
 
@@ -148,7 +147,7 @@ def split_table(rows: RowColumns, piece: Edges | Samples) -> pa.Table:
         "command": command_names(rows["command"], PCIX_NAMES),
         "latency_ps": elapsed_ps(rows["split_sample"], rows["answer_sample"], piece.samplerate_hz),
     }
-    return bus_table(split_schema(), rows, piece, columns)
+    return span_table(split_schema(), rows, piece.channels[0], piece.samplerate_hz, **columns)
 
 
 def _texts(codes: npt.NDArray[np.int64], text: Callable[[int], str]) -> pa.Array:

@@ -11,18 +11,15 @@ from functools import cache
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 
 from freezeframe.capture.errors import InputError
-from freezeframe.capture.files.edges import Edges, join, samples_to_ps
+from freezeframe.capture.files.edges import Edges, join
 from freezeframe.decoders.columns import (
     byte_strings,
     event_schema,
     names,
-    one_name,
-    table,
-    verdicts,
+    span_table,
 )
 from freezeframe.decoders.contract import OptionValues, Texts
 from freezeframe.decoders.serial.can_bitrate import LEAST_SAMPLES, Score, measured_rates
@@ -38,13 +35,13 @@ from freezeframe.decoders.serial.can_kernels import (
     in_good_tail,
     new_state,
 )
+from freezeframe.decoders.serial.rows import Part, edge_parts, joined_with_octets
 from freezeframe.decoders.serial.uart_baud import LEAST_PULSES, PulseMeter
 
 _POINTS = (70.0, 45.0)  # %, the first where none is given
 _FEW_SAMPLES = 4  # of a bit
 _EDGES_AT_ONCE = 1 << 14
 _KINDS = ("frame", "remote", "overload", "bitrate", "error")
-_Part = tuple[npt.NDArray[np.void], npt.NDArray[np.uint8]]  # rows, and the octets they point into
 
 
 @cache
@@ -167,7 +164,7 @@ def _measured(edges: Edges, options: OptionValues, state: CanState) -> pa.Table:
 
 def _frames(
     edges: Edges, options: OptionValues, rates: tuple[int, int], point: float, record: np.void
-) -> list[_Part]:
+) -> list[Part]:
     settings = np.zeros(1, dtype=SETTINGS)[0]
     settings["invert"] = options.flag("invert")
     for prefix, rate in zip(("", "fast_"), rates, strict=True):
@@ -175,11 +172,7 @@ def _frames(
         settings[f"{prefix}bit"] = round(bit)
         settings[f"{prefix}point"] = round(bit * point / 100)
     parts = []
-    for begin in range(0, max(len(edges.sample), 1), _EDGES_AT_ONCE):
-        end = begin + _EDGES_AT_ONCE
-        sample, value = edges.sample[begin:end], edges.value[begin:end]
-        # The bits after the last edge of a part are taken with the next.
-        until = int(sample[-1]) if end < len(edges.sample) else edges.end_sample
+    for sample, value, until in edge_parts(edges, _EDGES_AT_ONCE):
         rows = np.empty(2 * len(sample) + 8, dtype=ROW)
         data = np.empty(len(sample) + 2 * LONGEST_B, dtype=np.uint8)
         count, used = frames(sample, value, until, settings, record, rows, data)
@@ -187,32 +180,20 @@ def _frames(
     return parts
 
 
-def _table(parts: list[_Part], edges: Edges, rates: tuple[int, int]) -> pa.Table:
-    data = np.concatenate([np.zeros(0, np.uint8), *(part[1] for part in parts)])
-    before = 0
-    for rows, octets in parts:
-        rows["first_byte"] += before
-        before += len(octets)
-    rows = np.concatenate([np.zeros(0, dtype=ROW), *(part[0] for part in parts)])
-    schema = can_schema()
-    columns: dict[str, Any] = {
-        name: rows[name] for name in schema.names if name in (ROW.names or ())
-    }
+def _table(parts: list[Part], edges: Edges, rates: tuple[int, int]) -> pa.Table:
+    rows, data = joined_with_octets(parts, ROW)
     kind = np.where(rows["error"] != 0, len(_KINDS) - 1, rows["kind"])
-    columns.update(
-        t_ps=samples_to_ps(rows["sample"], edges.samplerate_hz),
-        t_end_ps=samples_to_ps(rows["end_sample"], edges.samplerate_hz),
-        source=one_name(edges.channels[0], len(rows)),
+    return span_table(
+        can_schema(),
+        rows,
+        edges.channels[0],
+        edges.samplerate_hz,
         kind=names(kind, _KINDS),
         error=names(rows["error"], ERRORS),
         data=byte_strings(data, rows["first_byte"], rows["bytes"]),
         bitrate=np.full(len(rows), rates[0]),
         fast_bitrate=np.full(len(rows), rates[1]),
-        **{
-            name: verdicts(rows[name]) for name in ("extended", "fd", "brs", "esi", "crc_ok", "ack")
-        },
     )
-    return table(schema, columns)
 
 
 def can_texts(row: Mapping[str, Any]) -> Texts:

@@ -22,8 +22,7 @@ from freezeframe.decoders.columns import (
     by_column,
     event_schema,
     names,
-    one_name,
-    table,
+    span_table,
     verdicts,
     whole,
 )
@@ -220,21 +219,17 @@ _ERROR_TEXTS = {
 
 def _byte_table(records: npt.NDArray[np.void], piece: Edges | Samples) -> pa.Table:
     rows = by_column(records)
-    schema = byte_schema()
-    columns: dict[str, Any] = {name: rows[name] for name in schema.names if name in rows}
     low_ps = samples_to_ps(np.maximum(rows["low_samples"], 0), piece.samplerate_hz)
-    columns.update(
-        t_ps=samples_to_ps(rows["sample"], piece.samplerate_hz),
-        t_end_ps=samples_to_ps(rows["end_sample"], piece.samplerate_hz),
-        source=one_name(piece.channels[1], len(rows["sample"])),
+    return span_table(
+        byte_schema(),
+        rows,
+        piece.channels[1],
+        piece.samplerate_hz,
         kind=names(rows["kind"], KINDS),
         error=names(rows["error"], ERRORS),
         data=rows["value"],
-        read=verdicts(rows["read"]),
-        ack=verdicts(rows["ack"]),
         low_ps=np.where(rows["low_samples"] < 0, -1, low_ps),
     )
-    return table(schema, columns)
 
 
 def _transfer_table(
@@ -245,27 +240,22 @@ def _transfer_table(
     used = int(rows["first_byte"][-1] + rows["bytes"][-1]) if count else 0
     offsets = np.append(rows["first_byte"], used).astype(np.int32)
     data, begin, end = (column[:used].copy() for column in state.data)
-    columns: dict[str, Any] = {
-        name: rows[name] for name in ("address", "nak_at", "sample", "end_sample")
-    }
-    columns.update(
-        t_ps=samples_to_ps(rows["sample"], piece.samplerate_hz),
-        source=one_name(piece.channels[1], count),
+    first_transfer = state.transfers
+    state.transfers += count
+    return span_table(
+        transfer_schema(),
+        rows,
+        piece.channels[1],
+        piece.samplerate_hz,
         kind=names((rows["error"] != 0).astype(np.int32), ("transfer", "error")),
-        t_end_ps=samples_to_ps(rows["end_sample"], piece.samplerate_hz),
         error=names(rows["error"], ERRORS),
-        transfer=np.arange(state.transfers, state.transfers + count),
+        transfer=np.arange(first_transfer, state.transfers),
         ten_bit=rows["ten"] == 1,
-        read=verdicts(rows["read"]),
         address_ack=verdicts(rows["ack"]),
         data=pa.Array.from_buffers(
             pa.binary(), count, [None, pa.py_buffer(offsets), pa.py_buffer(data)]
         ),
-        repeated=rows["repeated"] == 1,
-        stopped=rows["stopped"] == 1,
         byte_sample=pa.ListArray.from_arrays(whole(offsets), whole(begin)),
         byte_end_sample=pa.ListArray.from_arrays(whole(offsets), whole(end)),
         samplerate_hz=np.full(count, piece.samplerate_hz),
     )
-    state.transfers += count
-    return table(transfer_schema(), columns)

@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from freezeframe.capture.files.edges import Edges, samples_to_ps
+from freezeframe.capture.files.edges import Edges
 from freezeframe.capture.files.samples import Samples
 from freezeframe.decoders.clocked import Clocked, clocking
 from freezeframe.decoders.columns import (
@@ -22,8 +22,7 @@ from freezeframe.decoders.columns import (
     event_schema,
     name_type,
     names,
-    one_name,
-    table,
+    span_table,
 )
 from freezeframe.decoders.contract import OptionValues, Texts
 from freezeframe.decoders.serial.jtag_kernels import (
@@ -177,16 +176,8 @@ def _hex(data: bytes) -> str:
 
 
 def _state_table(rows: Mapping[str, npt.NDArray[np.int64]], piece: Edges | Samples) -> pa.Table:
-    columns: dict[str, Any] = {
-        name: rows[name] for name in ("clocks", "sample", "last_sample", "end_sample")
-    }
-    columns.update(
-        t_ps=samples_to_ps(rows["sample"], piece.samplerate_hz),
-        t_end_ps=samples_to_ps(rows["end_sample"], piece.samplerate_hz),
-        source=one_name(piece.channels[0], len(rows["sample"])),
-        kind=names(rows["state"], STATES),
-    )
-    return table(state_schema(), columns)
+    kind = names(rows["state"], STATES)
+    return span_table(state_schema(), rows, piece.channels[0], piece.samplerate_hz, kind=kind)
 
 
 def _scan_table(rows: npt.NDArray[np.void], state: JtagState, piece: Edges | Samples) -> pa.Table:
@@ -203,16 +194,13 @@ def _scan_table(rows: npt.NDArray[np.void], state: JtagState, piece: Edges | Sam
             count,
             [None, pa.py_buffer(offsets if there else nothing), pa.py_buffer(data)],
         )
-    columns: dict[str, Any] = {
-        "t_ps": samples_to_ps(rows["sample"], piece.samplerate_hz),
-        "source": one_name(piece.channels[0], count),
-        "kind": names(np.where(rows["error"] != 0, 2, rows["ir"]), ("dr", "ir", "error")),
-        "t_end_ps": samples_to_ps(rows["end_sample"], piece.samplerate_hz),
-        "error": names(rows["error"], ERRORS),
-        "register": names(rows["ir"], ("DR", "IR")),
-        "bits": rows["bits"],
-        "instruction": rows["instruction"],
-        "sample": rows["sample"],
-        "end_sample": rows["end_sample"],
-    }
-    return table(scan_schema(), columns | lines)
+    return span_table(
+        scan_schema(),
+        rows,
+        piece.channels[0],
+        piece.samplerate_hz,
+        kind=names(np.where(rows["error"] != 0, 2, rows["ir"]), ("dr", "ir", "error")),
+        error=names(rows["error"], ERRORS),
+        register=names(rows["ir"], ("DR", "IR")),
+        **lines,
+    )

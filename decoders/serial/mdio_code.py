@@ -13,10 +13,10 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from freezeframe.capture.files.edges import Edges, samples_to_ps
+from freezeframe.capture.files.edges import Edges
 from freezeframe.capture.files.samples import Samples
 from freezeframe.decoders.clocked import Clocked, clocking
-from freezeframe.decoders.columns import event_schema, name_type, names, one_name, table
+from freezeframe.decoders.columns import event_schema, name_type, names, span_table
 from freezeframe.decoders.contract import OptionValues, Texts
 from freezeframe.decoders.serial.mdio_kernels import (
     ERRORS,
@@ -138,21 +138,16 @@ _ERROR_TEXTS = {
 
 
 def _table(rows: npt.NDArray[np.void], piece: Edges | Samples) -> pa.Table:
-    schema = mdio_schema()
-    columns: dict[str, Any] = {
-        name: rows[name] for name in schema.names if name in (rows.dtype.names or ())
-    }
     of_22 = np.array(_OPS_22)[rows["op"].clip(0)]
     of_45 = np.array(_OPS_45)[rows["op"].clip(0)]
     op = np.where(rows["clause"] == 22, of_22, of_45)
-    columns.update(
-        t_ps=samples_to_ps(rows["sample"], piece.samplerate_hz),
-        t_end_ps=samples_to_ps(rows["end_sample"], piece.samplerate_hz),
-        source=one_name(piece.channels[1], len(rows)),
+    return span_table(
+        mdio_schema(),
+        rows,
+        piece.channels[1],
+        piece.samplerate_hz,
         kind=names((rows["error"] != 0).astype(np.int32), ("frame", "error")),
         error=names(rows["error"], ERRORS),
         data=rows["value"],
         op=names(np.where(rows["op"] < 0, 0, op), OPS),
-        ta_ok=pa.array(rows["ta_ok"] == 1, mask=rows["ta_ok"] < 0),
     )
-    return table(schema, columns)

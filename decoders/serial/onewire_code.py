@@ -20,9 +20,7 @@ from freezeframe.decoders.columns import (
     event_schema,
     name_type,
     names,
-    one_name,
-    table,
-    verdicts,
+    span_table,
 )
 from freezeframe.decoders.contract import OptionValues, Texts
 from freezeframe.decoders.serial.onewire_kernels import (
@@ -38,7 +36,7 @@ from freezeframe.decoders.serial.onewire_kernels import (
     slots,
 )
 from freezeframe.decoders.serial.onewire_names import COMMANDS, FAMILIES
-from freezeframe.decoders.serial.rows import joined
+from freezeframe.decoders.serial.rows import edge_parts, joined
 
 _EDGES_AT_ONCE = 1 << 17
 _LEAST_HZ = {False: 200_000, True: 2_000_000}
@@ -114,10 +112,7 @@ def decode_onewire(
             f"least {least_hz} are needed"
         )
     parts = []
-    for begin in range(0, max(len(edges.sample), 1), _EDGES_AT_ONCE):
-        end = begin + _EDGES_AT_ONCE
-        sample, value = edges.sample[begin:end], edges.value[begin:end]
-        until = int(sample[-1]) if end < len(edges.sample) else edges.end_sample
+    for sample, value, until in edge_parts(edges, _EDGES_AT_ONCE):
         rows = np.empty(5 * len(sample) + 5, dtype=SLOT_ROW)
         parts.append(rows[: slots(sample, value, until, edges.samplerate_hz, state.slots, rows)])
     if last:
@@ -132,37 +127,33 @@ def decode_onewire(
     }
 
 
-def _shared(
+def _table(
+    schema: pa.Schema,
     rows: Mapping[str, npt.NDArray[np.int64]],
     edges: Edges,
     kinds: tuple[str, ...],
-    schema: pa.Schema,
-) -> dict[str, Any]:
-    """Return the columns that both tables have."""
-    columns: dict[str, Any] = {name: rows[name] for name in schema.names if name in rows}
-    kind = np.where(rows["error"] != 0, len(kinds) - 1, rows["kind"])
-    return columns | {
-        "t_ps": samples_to_ps(rows["sample"], edges.samplerate_hz),
-        "t_end_ps": samples_to_ps(rows["end_sample"], edges.samplerate_hz),
-        "source": one_name(edges.channels[0], len(kind)),
-        "kind": names(kind, kinds),
-        "error": names(rows["error"], ERRORS),
-        "present": verdicts(rows["present"]),
-        "overdrive": rows["overdrive"] == 1,
-    }
+    **columns: Any,
+) -> pa.Table:
+    """Return a table of which the last kind is that of errors."""
+    return span_table(
+        schema,
+        rows,
+        edges.channels[0],
+        edges.samplerate_hz,
+        kind=names(np.where(rows["error"] != 0, len(kinds) - 1, rows["kind"]), kinds),
+        error=names(rows["error"], ERRORS),
+        **columns,
+    )
 
 
 def _slot_table(records: npt.NDArray[np.void], edges: Edges) -> pa.Table:
     rows = by_column(records)
-    columns = _shared(rows, edges, _SLOT_KINDS, slot_schema())
-    columns["low_ps"] = samples_to_ps(rows["low"], edges.samplerate_hz)
-    return table(slot_schema(), columns)
+    low_ps = samples_to_ps(rows["low"], edges.samplerate_hz)
+    return _table(slot_schema(), rows, edges, _SLOT_KINDS, low_ps=low_ps)
 
 
 def _byte_table(records: npt.NDArray[np.void], edges: Edges) -> pa.Table:
     rows = by_column(records)
-    columns = _shared(rows, edges, _BYTE_KINDS, byte_schema())
-    columns["crc_ok"] = verdicts(rows["crc_ok"])
     # Numbered: nothing, the commands, the families.
     texts = ("", *COMMANDS.values(), *FAMILIES.values())
     octets = rows["value"] & 0xFF
@@ -171,8 +162,7 @@ def _byte_table(records: npt.NDArray[np.void], edges: Edges) -> pa.Table:
         codes = np.zeros(256, dtype=np.int32)
         codes[list(named)] = np.arange(first, first + len(named))
         number += np.where(rows["kind"] == kind, codes[octets], 0).astype(np.int32)
-    columns["name"] = names(number, texts)
-    return table(byte_schema(), columns)
+    return _table(byte_schema(), rows, edges, _BYTE_KINDS, name=names(number, texts))
 
 
 def onewire_texts(row: Mapping[str, Any]) -> Texts:

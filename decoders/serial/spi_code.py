@@ -15,10 +15,10 @@ import pyarrow as pa
 
 from freezeframe.capture.count_text import plural
 from freezeframe.capture.errors import InputError
-from freezeframe.capture.files.edges import Edges, samples_to_ps
+from freezeframe.capture.files.edges import Edges
 from freezeframe.capture.files.samples import Samples
 from freezeframe.decoders.clocked import Clocked, clocking
-from freezeframe.decoders.columns import event_schema, names, octets, one_name, table, whole
+from freezeframe.decoders.columns import event_schema, names, octets, one_name, span_table, whole
 from freezeframe.decoders.contract import OptionValues, Texts
 from freezeframe.decoders.serial.rows import joined
 from freezeframe.decoders.serial.spi_kernels import close, words
@@ -264,9 +264,6 @@ def _word_table(
             name: np.insert(column, places, error_lines.get(name, errors[name]))
             for name, column in columns.items()
         }
-    columns["t_ps"] = samples_to_ps(columns["sample"], piece.samplerate_hz)
-    columns["t_end_ps"] = samples_to_ps(columns["end_sample"], piece.samplerate_hz)
-    columns["source"] = one_name(piece.channels[0], len(columns["sample"]))
     columns["kind"] = (
         names((columns["error"] != 0).astype(np.int32), ("word", "error"))
         if len(errors)
@@ -275,7 +272,8 @@ def _word_table(
     columns["error"] = names(columns["error"], ERRORS) if len(errors) else one_name("", count)
     for line in _LINES if wide else ():
         columns[line] = octets(columns[line].tolist(), pa.binary())
-    return table(wide_word_schema() if wide else word_schema(), columns)
+    schema = wide_word_schema() if wide else word_schema()
+    return span_table(schema, columns, piece.channels[0], piece.samplerate_hz)
 
 
 def _transfer_table(
@@ -302,28 +300,26 @@ def _transfer_table(
         "word_sample": (offsets, begin),
         "word_end_sample": (offsets, end),
     }
-    columns: dict[str, Any] = {
+    lists_of_words = {
         name: pa.ListArray.from_arrays(
             whole(at),
             octets(values.tolist(), pa.binary()) if values.dtype == object else whole(values),
         )
         for name, (at, values) in lists.items()
     }
-    columns.update(
-        t_ps=samples_to_ps(transfers["sample"], piece.samplerate_hz),
-        source=one_name(piece.channels[0], count),
+    first_transfer = state.transfers
+    state.transfers += count
+    return span_table(
+        transfer_schema() if state.wide is None else wide_transfer_schema(),
+        transfers,
+        piece.channels[0],
+        piece.samplerate_hz,
         kind=names((transfers["error"] != 0).astype(np.int32), ("transfer", "error")),
-        t_end_ps=samples_to_ps(transfers["end_sample"], piece.samplerate_hz),
         error=names(transfers["error"], ERRORS),
         select=transfers["select"]
         if any(piece.channels[_FIRST_SELECT:])
         else np.full(count, -1, dtype=np.int8),
-        transfer=np.arange(state.transfers, state.transfers + count),
-        whole=transfers["whole"] == 1,
-        words=transfers["words"],
+        transfer=np.arange(first_transfer, state.transfers),
         samplerate_hz=np.full(count, piece.samplerate_hz),
-        sample=transfers["sample"],
-        end_sample=transfers["end_sample"],
+        **lists_of_words,
     )
-    state.transfers += count
-    return table(transfer_schema() if state.wide is None else wide_transfer_schema(), columns)

@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from freezeframe.capture.files.edges import Edges, samples_to_ps
+from freezeframe.capture.files.edges import Edges
 from freezeframe.capture.files.samples import Samples
 from freezeframe.decoders.clocked import Clocked, clocking
 from freezeframe.decoders.columns import (
@@ -22,9 +22,7 @@ from freezeframe.decoders.columns import (
     event_schema,
     name_type,
     names,
-    one_name,
-    table,
-    verdicts,
+    span_table,
 )
 from freezeframe.decoders.contract import OptionValues, Texts
 from freezeframe.decoders.serial.rows import joined
@@ -99,27 +97,23 @@ def decode_swd(
 
 def _table(records: npt.NDArray[np.void], piece: Edges | Samples) -> pa.Table:
     rows = by_column(records)
-    schema = swd_schema()
-    columns: dict[str, Any] = {name: rows[name] for name in schema.names if name in rows}
     kind = np.where(rows["error"] != 0, len(_KINDS) - 1, rows["kind"])
     at = ((rows["ap"] * 2 + rows["read"]) * 4 + rows["address"] // 4) * 17 + rows["bank"] + 1
     number = np.where(rows["ap"] >= 0, at, len(_REGISTERS))
     for place, code in enumerate(_SWITCHES):
         number = np.where(rows["switch"] == code, len(_REGISTERS) + 1 + place, number)
-    columns.update(
-        t_ps=samples_to_ps(rows["sample"], piece.samplerate_hz),
-        t_end_ps=samples_to_ps(rows["end_sample"], piece.samplerate_hz),
-        source=one_name(piece.channels[1], len(records)),
+    return span_table(
+        swd_schema(),
+        rows,
+        piece.channels[1],
+        piece.samplerate_hz,
         kind=names(kind, _KINDS),
         error=names(rows["error"], ERRORS),
         port=names(rows["ap"] + 1, _PORTS),
-        read=verdicts(rows["read"]),
         register=names(_REGISTER_CODES[number], _REGISTER_NAMES),
         ack=names(np.maximum(rows["ack"], 0), _ACKS),
         data=rows["value"],
-        parity_ok=verdicts(rows["parity_ok"]),
     )
-    return table(schema, columns)
 
 
 def swd_texts(row: Mapping[str, Any]) -> Texts:

@@ -15,16 +15,14 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from freezeframe.capture.errors import InputError
-from freezeframe.capture.files.edges import Edges, join, samples_to_ps
+from freezeframe.capture.files.edges import Edges, join
 from freezeframe.capture.files.samples import Samples
 from freezeframe.decoders.columns import (
     by_column,
     end_to_end,
     event_schema,
     names,
-    one_name,
-    table,
-    verdicts,
+    span_table,
 )
 from freezeframe.decoders.contract import OptionValues, Texts
 from freezeframe.decoders.cursor import line_of
@@ -287,18 +285,13 @@ def _table(
     *,
     fact: bool = False,
 ) -> pa.Table:
-
-    schema = uart_schema()
-    columns: dict[str, Any] = {name: rows[name] for name in schema.names if name in rows}
-    columns.update(
-        t_ps=samples_to_ps(rows["sample"], piece.samplerate_hz),
-        t_end_ps=samples_to_ps(rows["end_sample"], piece.samplerate_hz),
-        source=one_name(piece.channels[0], len(rows["sample"])),
+    return span_table(
+        uart_schema(),
+        rows,
+        piece.channels[0],
+        piece.samplerate_hz,
         data=rows["value"],
         kind=names((rows["error"] != 0).astype(np.int32) + 2 * fact, ("frame", "error", "baud")),
         baud=np.full(len(rows["sample"]), baud, dtype=np.int32),
         error=names(rows["error"], ERRORS),
-        parity_ok=verdicts(rows["parity_ok"]),
-        stop_ok=verdicts(rows["stop_ok"]),
     )
-    return table(schema, columns)

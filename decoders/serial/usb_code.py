@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import cache
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -21,10 +20,11 @@ from freezeframe.decoders.columns import (
     name_type,
     names,
     one_name,
+    span_table,
     table,
-    verdicts,
 )
 from freezeframe.decoders.contract import OptionValues
+from freezeframe.decoders.serial.rows import Part, edge_parts, joined_with_octets
 from freezeframe.decoders.serial.usb_kernels import (
     ERRORS,
     FRACTION,
@@ -51,7 +51,6 @@ _SPEEDS = ("full", "low")
 _PACKET_KINDS = ("token", "data", "handshake", "sof", "special", "reset", "keep-alive", "error")
 _KIND_OF_PID = np.array([4, 0, 2, 1, 4, 3, 2, 1, 4, 0, 2, 1, 4, 0, 2, 1, 4])  # the last: no PID
 _NAMES = (*PIDS, "")
-_Part = tuple[npt.NDArray[np.void], npt.NDArray[np.uint8]]  # rows, and the octets they point into
 
 
 @cache
@@ -148,11 +147,8 @@ def decode_usb(
         InputError: the sample rate is too low for the speed, or for any.
     """
     settings = _settings(edges.samplerate_hz, options.text("signalling"))
-    parts: list[_Part] = []
-    for begin in range(0, max(len(edges.sample), 1), _EDGES_AT_ONCE):
-        end = begin + _EDGES_AT_ONCE
-        sample, value = edges.sample[begin:end], edges.value[begin:end]
-        until = int(sample[-1]) if end < len(edges.sample) else edges.end_sample
+    parts: list[Part] = []
+    for sample, value, until in edge_parts(edges, _EDGES_AT_ONCE):
         rows = np.empty(3 * len(sample) + 8, dtype=ROW)
         data = np.empty(len(sample) + 2 * LONGEST_B, dtype=np.uint8)
         count, used = packets(sample, value, until, settings, state.packets, rows, data)
@@ -161,7 +157,7 @@ def decode_usb(
         rows, data = np.zeros(4, dtype=ROW), np.zeros(LONGEST_B, dtype=np.uint8)
         count, used = close(edges.end_sample, state.packets, rows, data)
         parts.append((rows[:count], data[:used]))
-    found = _joined(parts, ROW)
+    found = joined_with_octets(parts, ROW)
     joined = _transactions(found, state, last)
     transfers = state.transfers.feed(*joined)
     if last:
@@ -192,60 +188,51 @@ def _settings(samplerate_hz: int, signalling: str) -> np.void:
     return settings  # type: ignore[no-any-return]  # numpy says Any of an element
 
 
-def _joined(parts: Sequence[_Part], kind: np.dtype[np.void]) -> _Part:
-    before = 0
-    for rows, data in parts:
-        rows["first_byte"] += before
-        before += len(data)
-    octets = np.concatenate([np.zeros(0, np.uint8), *(data for _, data in parts)])
-    return np.concatenate([np.zeros(0, dtype=kind), *(rows for rows, _ in parts)]), octets
-
-
-def _transactions(found: _Part, state: UsbState, last: bool) -> _Part:
+def _transactions(found: Part, state: UsbState, last: bool) -> Part:
     rows = np.empty(3 * len(found[0]) + 3, dtype=TRANSACTION_ROW)
     data = np.empty(len(found[1]) + LONGEST_B, dtype=np.uint8)
     count, used = transactions(*found, last, state.transactions, rows, data)
     return rows[:count], data[:used]
 
 
-def _shared(rows: npt.NDArray[np.void], edges: Edges, schema: pa.Schema) -> dict[str, Any]:
-    """Return the columns that packets and transactions have both."""
-    columns: dict[str, Any] = {
-        name: rows[name] for name in schema.names if name in (rows.dtype.names or ())
-    }
-    return columns | {
-        "t_ps": samples_to_ps(rows["sample"], edges.samplerate_hz),
-        "t_end_ps": samples_to_ps(rows["end_sample"], edges.samplerate_hz),
-        "source": one_name("USB", len(rows)),
-        "error": names(rows["error"], ERRORS),
-        "speed": names(rows["low"], _SPEEDS),
-    }
-
-
-def _packet_table(found: _Part, edges: Edges) -> pa.Table:
+def _table(schema: pa.Schema, found: Part, edges: Edges, **columns: pa.Array) -> pa.Table:
+    """Return the table of packets or of transactions: these columns, and those that both have."""
     rows, data = found
-    columns = _shared(rows, edges, packet_schema())
+    return span_table(
+        schema,
+        rows,
+        "USB",
+        edges.samplerate_hz,
+        error=names(rows["error"], ERRORS),
+        speed=names(rows["low"], _SPEEDS),
+        data=byte_strings(data, rows["first_byte"], rows["bytes"]),
+        **columns,
+    )
+
+
+def _packet_table(found: Part, edges: Edges) -> pa.Table:
+    rows, _ = found
     kind = np.where(rows["kind"] > 0, rows["kind"] + 4, _KIND_OF_PID[rows["pid"]])
-    columns.update(
+    return _table(
+        packet_schema(),
+        found,
+        edges,
         kind=names(np.where(rows["error"] != 0, len(_PACKET_KINDS) - 1, kind), _PACKET_KINDS),
         pid=_pid(rows["pid"]),
-        data=byte_strings(data, rows["first_byte"], rows["bytes"]),
-        crc_ok=verdicts(rows["crc_ok"]),
     )
-    return table(packet_schema(), columns)
 
 
-def _transaction_table(joined: _Part, edges: Edges) -> pa.Table:
-    rows, data = joined
-    columns = _shared(rows, edges, transaction_schema())
-    columns.update(
+def _transaction_table(joined: Part, edges: Edges) -> pa.Table:
+    rows, _ = joined
+    return _table(
+        transaction_schema(),
+        joined,
+        edges,
         kind=names((rows["error"] != 0).astype(np.int32), ("transaction", "error")),
         token=_pid(rows["token"]),
         toggle=_pid(rows["data_pid"]),
         handshake=_pid(rows["handshake"]),
-        data=byte_strings(data, rows["first_byte"], rows["bytes"]),
     )
-    return table(transaction_schema(), columns)
 
 
 def _pid(numbers: npt.NDArray[np.int64]) -> pa.Array:
