@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import datetime
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 
@@ -56,6 +56,30 @@ class Field(NamedTuple):
     meaning: Meaning
     limits: tuple[int, int, int, int] | None = None
     signed: bool = False
+
+
+_ENDS = ("high alarm", "low alarm", "high warning", "low warning")
+
+
+class Measured(NamedTuple):
+    """A measurement of a module: the address of the first of its four limits, its own, its name and meaning."""
+
+    limits_at: int
+    address: int
+    name: str
+    meaning: Meaning
+    signed: bool = False
+
+    def limits(self, page: str) -> Iterator[Field]:
+        """Yield the fields of the limits."""
+        for place, end in enumerate(_ENDS):
+            yield Field(page, self.limits_at + 2 * place, 2, f"{self.name} {end}", self.meaning)
+
+    def value(self, page: str) -> Field:
+        """Return the field of the measurement."""
+        at = self.limits_at
+        limits = (at, at + 2, at + 4, at + 6)
+        return Field(page, self.address, 2, self.name, self.meaning, limits, self.signed)
 
 
 def code(names: Mapping[int, str]) -> Meaning:

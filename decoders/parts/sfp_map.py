@@ -15,6 +15,7 @@ from freezeframe.decoders.parts.module_codes import (
 )
 from freezeframe.decoders.parts.module_fields import (
     Field,
+    Measured,
     Memory,
     Reading,
     bits,
@@ -163,16 +164,11 @@ _A0H = (
 )
 
 _MEASURED = (
-    (0, 96, "temperature", TEMPERATURE),
-    (8, 98, "Vcc", VOLTAGE),
-    (16, 100, "TX bias", BIAS),
-    (24, 102, "TX power", TX_POWER),
-    (32, 104, "RX power", RX_POWER),
-)
-_THRESHOLDS = tuple(
-    Field("A2h", first + 2 * place, 2, f"{name} {end}", measured(quantity))
-    for first, _, name, quantity in _MEASURED
-    for place, end in enumerate(("high alarm", "low alarm", "high warning", "low warning"))
+    Measured(0, 96, "temperature", measured(TEMPERATURE), signed=True),
+    Measured(8, 98, "Vcc", measured(VOLTAGE)),
+    Measured(16, 100, "TX bias", measured(BIAS)),
+    Measured(24, 102, "TX power", measured(TX_POWER)),
+    Measured(32, 104, "RX power", measured(RX_POWER)),
 )
 _CONSTANTS = (
     *(Field("A2h", 56 + 4 * n, 4, f"Rx_PWR({4 - n})", coefficient) for n in range(5)),
@@ -182,23 +178,11 @@ _CONSTANTS = (
         for n, meaning in enumerate((fixed_point, number(1, "", signed=True)))
     ),
 )
-_VALUES = tuple(
-    Field(
-        "A2h",
-        at,
-        2,
-        name,
-        measured(quantity),
-        (first, first + 2, first + 4, first + 6),
-        quantity is TEMPERATURE,
-    )
-    for first, at, name, quantity in _MEASURED
-)
 _A2H = (
-    *_THRESHOLDS,
+    *(field for each in _MEASURED for field in each.limits("A2h")),
     *_CONSTANTS,
     Field("A2h", 95, 1, "CC_DMI", checksum("A2h", 0, 94)),
-    *_VALUES,
+    *(each.value("A2h") for each in _MEASURED),
     Field("A2h", 106, 2, "laser temperature or wavelength", plain),
     Field("A2h", 108, 2, "TEC current", number(0.1, "mA", signed=True, digits=1)),
     Field("A2h", 110, 1, "status and control", bits(_STATUS)),

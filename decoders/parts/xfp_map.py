@@ -12,6 +12,7 @@ from freezeframe.decoders.parts.module_codes import CONNECTORS, IDENTIFIERS
 from freezeframe.decoders.parts.module_fields import (
     Field,
     Meaning,
+    Measured,
     Memory,
     Reading,
     bits,
@@ -77,17 +78,14 @@ def _aux_kinds(raw: bytes, memory: Memory) -> Reading:
     return Reading(raw[0], "", f"AUX1 {names[0]}, AUX2 {names[1]}")
 
 
-_temperature = number(1 / 256, "C", signed=True, digits=2)
-_bias = number(2e-3, "mA", digits=3)
-_MEASURED: tuple[tuple[int, int, str, Meaning, bool], ...] = (
-    (2, 96, "temperature", _temperature, True),
-    (18, 100, "TX bias", _bias, False),
-    (26, 102, "TX power", power, False),
-    (34, 104, "RX power", power, False),
-    (42, 106, "AUX1", _aux(1), False),
-    (50, 108, "AUX2", _aux(2), False),
+_MEASURED = (
+    Measured(2, 96, "temperature", number(1 / 256, "C", signed=True, digits=2), signed=True),
+    Measured(18, 100, "TX bias", number(2e-3, "mA", digits=3)),
+    Measured(26, 102, "TX power", power),
+    Measured(34, 104, "RX power", power),
+    Measured(42, 106, "AUX1", _aux(1)),
+    Measured(50, 108, "AUX2", _aux(2)),
 )
-_ENDS = ("high alarm", "low alarm", "high warning", "low warning")
 
 
 def _high_low(*names: str) -> tuple[str, ...]:
@@ -124,11 +122,7 @@ def _flags(first: int, what: str) -> tuple[Field, ...]:
 _LOWER = (
     Field(_LOW, 0, 1, "identifier", code(IDENTIFIERS)),
     Field(_LOW, 1, 1, "signal conditioner control", plain),
-    *(
-        Field(_LOW, first + 2 * place, 2, f"{name} {end}", meaning)
-        for first, _, name, meaning, _ in _MEASURED
-        for place, end in enumerate(_ENDS)
-    ),
+    *(field for each in _MEASURED for field in each.limits(_LOW)),
     Field(_LOW, 58, 2, "variable power supply control", plain),
     Field(_LOW, 70, 1, "acceptable BER", plain),
     Field(_LOW, 71, 1, "actual BER", plain),
@@ -138,10 +132,7 @@ _LOWER = (
     Field(_LOW, 77, 1, "FEC phase adjustment", number(1, "", signed=True)),
     *_flags(80, "latched flags"),
     *_flags(88, "masks"),
-    *(
-        Field(_LOW, at, 2, name, meaning, (first, first + 2, first + 4, first + 6), signed)
-        for first, at, name, meaning, signed in _MEASURED
-    ),
+    *(each.value(_LOW) for each in _MEASURED),
     Field(_LOW, 110, 2, "general control and status", bits(_GENERAL)),
     Field(_LOW, 118, 1, "packet error checking", plain),
     Field(_LOW, 119, 4, "new password", plain),
