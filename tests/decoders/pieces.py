@@ -1,8 +1,8 @@
-"""A capture cut in pieces: what a decoder gives of them is what it gives of the whole."""
+"""A capture cut in pieces: what a decoder gives of them is what it gives of the whole; and the errors among rows."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from itertools import pairwise
 from typing import Any
@@ -10,6 +10,11 @@ from typing import Any
 import pyarrow as pa
 
 from freezeframe.capture.files.edges import Edges
+
+
+def errors(rows: Sequence[Mapping[str, Any]]) -> list[str]:
+    """Return which errors the rows are."""
+    return [row["error"] for row in rows if row["kind"] == "error"]
 
 
 def between(edges: Edges, begin: int, end: int) -> Edges:

@@ -16,6 +16,7 @@ from freezeframe.decoders.bus.pci_code import decode_pci
 from freezeframe.decoders.bus.pci_tables import pci_texts
 from tests.decoders.bus.lines import RATE_HZ, Capture, Lines, parities
 from tests.decoders.bus.pci_model import Answer, PciBus, Request, Truth, random_traffic
+from tests.decoders.pieces import errors
 
 CHANNELS = [channel.id for channel in PCI.channels]
 EXTENSION = ["req64", "ack64", "par64"]
@@ -119,10 +120,6 @@ def changed(bus: PciBus, at: int, **lines: Any) -> list[Lines]:
     clocks = list(bus.clocks)
     clocks[at] = replace(clocks[at], **lines)
     return parities(clocks)
-
-
-def errors(rows: Rows) -> list[str]:
-    return [row["error"] for row in rows if row["kind"] == "error"]
 
 
 # Clocks of WRITE with SLOW: 3 address, 4 waits for DEVSEL#, 5 first data, 6 and 7 wait, 8 second, 9 third data.

@@ -15,6 +15,7 @@ from freezeframe.decoders.bus.pcix import PCIX
 from freezeframe.decoders.bus.pcix_tables import pcix_texts
 from tests.decoders.bus.lines import RATE_HZ, Capture, Lines, parities
 from tests.decoders.bus.pcix_model import PcixBus, Plan, Split, Truth, random_traffic
+from tests.decoders.pieces import errors
 
 CHANNELS = [channel.id for channel in PCIX.channels]
 EXTENSION = ["req64", "ack64", "par64"]
@@ -34,10 +35,6 @@ def decode(edges: Edges) -> tuple[Rows, Rows, Rows]:
 
 def decoded(clocks: Sequence[Lines]) -> Rows:
     return decode(Capture(clocks).edges(CHANNELS, EXTENSION))[1]
-
-
-def errors(rows: Rows) -> list[str]:
-    return [row["error"] for row in rows if row["kind"] == "error"]
 
 
 def signed(value: int) -> int:

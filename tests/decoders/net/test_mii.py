@@ -18,7 +18,7 @@ from freezeframe.decoders.net.phy_code import phy_texts
 from freezeframe.decoders.registry import Registry
 from freezeframe.gui.export.run import export_file
 from tests.decoders.net.phy_bus import IDLE, Symbol, edges_of, fcs, mii_rx, mii_tx, nibbles
-from tests.decoders.pieces import assert_same_in_pieces
+from tests.decoders.pieces import assert_same_in_pieces, errors
 from tests.gui.export.material import tool
 
 Row = dict[str, Any]
@@ -57,10 +57,6 @@ def decode(edges: Edges, **options: OptionValue) -> tuple[list[Row], list[Row]]:
     values = MII.option_values(options)
     made = decode_mii(edges, values, MII.new_state(values), True)
     return made["mii.frames"].to_pylist(), made["ethernet"].to_pylist()
-
-
-def errors(rows: list[Row]) -> list[str]:
-    return [row["error"] for row in rows if row["kind"] == "error"]
 
 
 def test_a_received_frame_is_given_with_its_verdict_and_what_was_on_the_wire() -> None:

@@ -20,7 +20,7 @@ from freezeframe.decoders.run import decode_file
 from freezeframe.gui.export.run import export_file
 from tests.decoders.net.phy_bus import IDLE, Symbol, edges_of, nibbles, octets, rgmii
 from tests.decoders.net.test_mii import ARP, PING
-from tests.decoders.pieces import assert_same_in_pieces
+from tests.decoders.pieces import assert_same_in_pieces, errors
 from tests.gui.export.material import tool
 
 Row = dict[str, Any]
@@ -40,10 +40,6 @@ def decode(edges: Edges, **options: OptionValue) -> tuple[list[Row], list[Row]]:
     values = RGMII.option_values({"in_band": False} | options)
     made = decode_rgmii(edges, values, RGMII.new_state(values), True)
     return made["rgmii.frames"].to_pylist(), made["ethernet"].to_pylist()
-
-
-def errors(rows: list[Row]) -> list[str]:
-    return [row["error"] for row in rows if row["kind"] == "error"]
 
 
 def with_idle(*symbols: Symbol) -> list[Symbol]:

@@ -17,7 +17,7 @@ from freezeframe.decoders.net.rmii import CHANNELS, RMII
 from freezeframe.decoders.net.rmii_code import decode_rmii
 from tests.decoders.net.phy_bus import edges_of, fcs
 from tests.decoders.net.test_mii import ARP, PING
-from tests.decoders.pieces import assert_same_in_pieces
+from tests.decoders.pieces import assert_same_in_pieces, errors
 
 Row = dict[str, Any]
 NAMES = [channel.id for channel in CHANNELS]
@@ -76,10 +76,6 @@ def decode(edges: Edges, **options: OptionValue) -> tuple[list[Row], list[Row]]:
 
 def received(dibits: list[Dibit]) -> tuple[list[Row], list[Row]]:
     return decode(capture(draw(dibits)))
-
-
-def errors(rows: list[Row]) -> list[str]:
-    return [row["error"] for row in rows if row["kind"] == "error"]
 
 
 def test_a_received_frame_is_given_with_its_verdict_and_what_was_on_the_wire() -> None:

@@ -19,7 +19,7 @@ from freezeframe.decoders.serial.onewire import ONEWIRE
 from freezeframe.decoders.serial.onewire_code import decode_onewire, onewire_texts
 from freezeframe.decoders.serial.onewire_encode import encode_onewire, octet_bits, search_bits
 from tests.capture.files.captures import real_capture
-from tests.decoders.pieces import assert_same_in_pieces
+from tests.decoders.pieces import assert_same_in_pieces, errors
 from tests.decoders.serial.sigrok_reference import Annotation, sigrok_annotations
 
 Row = dict[str, Any]
@@ -48,10 +48,6 @@ def sent(*events: str | int, rate_hz: int = RATE_HZ) -> tuple[list[Row], list[Ro
 
 def told(rows: list[Row]) -> list[tuple[str, str, int]]:
     return [(row["kind"], row["error"], row["value"]) for row in rows]
-
-
-def errors(rows: list[Row]) -> list[str]:
-    return [row["error"] for row in rows if row["kind"] == "error"]
 
 
 def test_a_reset_and_a_bit_have_their_places() -> None:

@@ -21,7 +21,7 @@ from freezeframe.decoders.serial.usb_code import decode_usb
 from freezeframe.decoders.serial.usb_encode import data, encode_usb, frame, handshake, token
 from freezeframe.decoders.serial.usb_texts import ERROR_TEXTS, usb_texts
 from tests.capture.files.captures import real_capture
-from tests.decoders.pieces import assert_same_in_pieces
+from tests.decoders.pieces import assert_same_in_pieces, errors
 from tests.decoders.serial.sigrok_reference import sigrok_annotations
 
 Row = dict[str, Any]
@@ -54,10 +54,6 @@ def decode(edges: Edges, **options: str) -> tuple[list[Row], list[Row], list[Row
 
 def sent(*items: str, speed: str = "full") -> tuple[list[Row], list[Row], list[Row]]:
     return decode(encode_usb(items, samplerate_hz=RATE_HZ, speed=speed))
-
-
-def errors(rows: list[Row]) -> list[str]:
-    return [row["error"] for row in rows if row["kind"] == "error"]
 
 
 @pytest.mark.parametrize("low", [False, True])
