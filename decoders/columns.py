@@ -24,19 +24,28 @@ def name_type() -> pa.DataType:
     return pa.dictionary(pa.int32(), pa.string())
 
 
-def event_schema(columns: Mapping[str, pa.DataType]) -> pa.Schema:
-    """Return the schema of events that last and may be errors: the columns that they all begin with
-    (``t_ps``, ``source``, ``kind``, ``t_end_ps``, ``error``), then these."""
+def row_schema(columns: Mapping[str, pa.DataType]) -> pa.Schema:
+    """Return the schema of a table: the columns that all begin with (``t_ps``, ``source``, ``kind``), then these."""
     return pa.schema(
         [
             pa.field("t_ps", pa.int64(), nullable=False),
             pa.field("source", name_type(), nullable=False),
             pa.field("kind", name_type(), nullable=False),
-            pa.field("t_end_ps", pa.int64(), nullable=False),
-            pa.field("error", name_type()),
             *(pa.field(name, kind) for name, kind in columns.items()),
         ]
     )
+
+
+def span_schema(columns: Mapping[str, pa.DataType]) -> pa.Schema:
+    """Return the schema of what lasts: `row_schema` with ``t_end_ps`` before these columns."""
+    schema = row_schema(columns)
+    after = schema.get_field_index("kind") + 1
+    return schema.insert(after, pa.field("t_end_ps", pa.int64(), nullable=False))
+
+
+def event_schema(columns: Mapping[str, pa.DataType]) -> pa.Schema:
+    """Return the schema of events that last and may be errors: `span_schema` with ``error`` before these columns."""
+    return span_schema({"error": name_type(), **columns})
 
 
 def names(

@@ -14,16 +14,10 @@ from freezeframe.capture.files.edges import Edges, samples_to_ps
 from freezeframe.capture.files.samples import Samples
 from freezeframe.decoders.bus.pci_names import ERRORS, PCI_NAMES, VERDICTS, Names, parity_text
 from freezeframe.decoders.bus.pci_stream import PhaseColumns, RowColumns
-from freezeframe.decoders.columns import event_schema, name_type, names, span_table
+from freezeframe.decoders.columns import event_schema, name_type, names, span_schema, span_table
 from freezeframe.decoders.contract import Texts
 
 _SHOWN = 8  # data phases of a transaction that are shown
-
-
-def phases_of(columns: Mapping[str, pa.DataType]) -> pa.Schema:
-    """Return the schema of events with these columns, of which none is an error."""
-    schema = event_schema(columns)
-    return schema.remove(schema.get_field_index("error"))
 
 
 @cache
@@ -37,7 +31,7 @@ def phase_schema() -> pa.Schema:
     empty where PAR is not known. ``wide`` is true for a transfer of 64 bits. A data phase lasts
     from the end of the phase before it to the clock after its own last one.
     """
-    return phases_of(
+    return span_schema(
         {
             "transaction": pa.int64(),
             "command": name_type(),

@@ -20,9 +20,15 @@ from freezeframe.decoders.bus.pci_tables import (
     data_text,
     elapsed_ps,
     error_names,
-    phases_of,
 )
-from freezeframe.decoders.columns import event_schema, name_type, names, span_table, whole
+from freezeframe.decoders.columns import (
+    event_schema,
+    name_type,
+    names,
+    span_schema,
+    span_table,
+    whole,
+)
 from freezeframe.decoders.contract import Texts
 
 
@@ -34,7 +40,7 @@ def phase_schema() -> pa.Schema:
     the 64-bit pattern on AD, ``enables`` the levels of C/BE#, ``command`` that of an address phase.
     ``parity`` is ``good``, ``bad`` or empty where PAR is not known.
     """
-    return phases_of(
+    return span_schema(
         {
             "transaction": pa.int64(),
             "command": name_type(),

@@ -14,7 +14,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from freezeframe.capture.files.edges import PS_PER_S, Edges, samples_to_ps
-from freezeframe.decoders.columns import name_type, names, one_name, table
+from freezeframe.decoders.columns import name_type, names, one_name, row_schema, table
 from freezeframe.decoders.contract import OptionValues, Texts
 from freezeframe.decoders.link.bonding_kernels import (
     MOST_SKEW_COLUMNS,
@@ -49,18 +49,15 @@ def word_schema() -> pa.Schema:
     pattern; bit i of ``bad`` says that byte i of it was not received. ``t_ps`` is where the word begins
     on lane 0, known to ``t_unc_ps``.
     """
-    return pa.schema(
-        [
-            pa.field("t_ps", pa.int64(), nullable=False),
-            pa.field("source", name_type(), nullable=False),
-            pa.field("kind", name_type(), nullable=False),
-            pa.field("t_unc_ps", pa.int64()),
-            pa.field("error", name_type()),
-            pa.field("first", pa.bool_()),
-            pa.field("data", pa.int64()),
-            pa.field("bad", pa.int16()),
-            pa.field("sample", pa.int64()),
-        ]
+    return row_schema(
+        {
+            "t_unc_ps": pa.int64(),
+            "error": name_type(),
+            "first": pa.bool_(),
+            "data": pa.int64(),
+            "bad": pa.int16(),
+            "sample": pa.int64(),
+        }
     )
 
 

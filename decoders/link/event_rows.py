@@ -7,7 +7,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from freezeframe.decoders.columns import name_type
+from freezeframe.decoders.columns import name_type, row_schema
 from freezeframe.decoders.contract import Texts
 
 EVENT_TEXTS = {
@@ -38,16 +38,13 @@ def event_schema() -> pa.Schema:
     ``kind`` is ``event`` or ``error``; ``code`` says which (`EVENT_TEXTS`), and with it what
     ``value`` is. ``lane`` is 0 or 1, or -1 where it is about both.
     """
-    return pa.schema(
-        [
-            pa.field("t_ps", pa.int64(), nullable=False),
-            pa.field("source", name_type(), nullable=False),
-            pa.field("kind", name_type(), nullable=False),
-            pa.field("code", name_type()),
-            pa.field("lane", pa.int8()),
-            pa.field("value", pa.int64()),
-            pa.field("sample", pa.int64()),
-        ]
+    return row_schema(
+        {
+            "code": name_type(),
+            "lane": pa.int8(),
+            "value": pa.int64(),
+            "sample": pa.int64(),
+        }
     )
 
 

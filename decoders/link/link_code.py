@@ -13,7 +13,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from freezeframe.capture.registers import layouts
-from freezeframe.decoders.columns import name_type, names, one_name, table
+from freezeframe.decoders.columns import name_type, names, one_name, row_schema, table, verdicts
 from freezeframe.decoders.contract import OptionValues, Texts
 from freezeframe.decoders.link import packet_kernels as kernels
 from freezeframe.decoders.link.bonding_kernels import WORD_ERRORS, WORD_KINDS
@@ -23,12 +23,14 @@ from freezeframe.decoders.trace.schema import PACKET_KINDS, UNKNOWN_KIND
 
 def link_word_schema() -> pa.Schema:
     """Return the columns of words: as `words` of docs/formats.md section 8, with ``bad`` of `bonded.words`."""
-    return _schema(
-        ("t_unc_ps", pa.int64()),
-        ("data", pa.int64()),
-        ("bad", pa.int16()),
-        ("packet", pa.int64()),
-        ("word", pa.int32()),
+    return row_schema(
+        {
+            "t_unc_ps": pa.int64(),
+            "data": pa.int64(),
+            "bad": pa.int16(),
+            "packet": pa.int64(),
+            "word": pa.int32(),
+        }
     )
 
 
@@ -37,22 +39,24 @@ def packet_schema() -> pa.Schema:
 
     A packet that ended without a TAIL has ``length_ok`` false; ``whole`` is false where the capture cuts it.
     """
-    return _schema(
-        ("t_end_ps", pa.int64()),
-        ("t_unc_ps", pa.int64()),
-        ("direction", name_type()),
-        ("flow", pa.int16()),
-        ("seq", pa.int32()),
-        ("length", pa.int16()),
-        ("body_words", pa.int32()),
-        ("flags", pa.int16()),
-        ("dest", pa.int64()),
-        ("header_ok", pa.bool_()),
-        ("payload_ok", pa.bool_()),
-        ("length_ok", pa.bool_()),
-        ("whole", pa.bool_()),
-        ("first_row", pa.int64()),
-        ("end_row", pa.int64()),
+    return row_schema(
+        {
+            "t_end_ps": pa.int64(),
+            "t_unc_ps": pa.int64(),
+            "direction": name_type(),
+            "flow": pa.int16(),
+            "seq": pa.int32(),
+            "length": pa.int16(),
+            "body_words": pa.int32(),
+            "flags": pa.int16(),
+            "dest": pa.int64(),
+            "header_ok": pa.bool_(),
+            "payload_ok": pa.bool_(),
+            "length_ok": pa.bool_(),
+            "whole": pa.bool_(),
+            "first_row": pa.int64(),
+            "end_row": pa.int64(),
+        }
     )
 
 
@@ -61,12 +65,14 @@ def credit_schema() -> pa.Schema:
 
     ``kind`` is ``credit``, or ``error`` where parity or CRC do not hold.
     """
-    return _schema(
-        ("flow", pa.int16()),
-        ("freed", pa.int32()),
-        ("flags", pa.int16()),
-        ("parity_ok", pa.bool_()),
-        ("crc_ok", pa.bool_()),
+    return row_schema(
+        {
+            "flow": pa.int16(),
+            "freed": pa.int32(),
+            "flags": pa.int16(),
+            "parity_ok": pa.bool_(),
+            "crc_ok": pa.bool_(),
+        }
     )
 
 
@@ -77,13 +83,15 @@ def error_schema() -> pa.Schema:
     ``expected`` and ``seen``: the CRC of what came and the one that came with it, the parity bit of a
     credit, the sequence number, or the words of a payload by its header and as they came.
     """
-    return _schema(
-        ("code", name_type()),
-        ("flow", pa.int16()),
-        ("packet", pa.int64()),
-        ("value", pa.int64()),
-        ("expected", pa.int64()),
-        ("seen", pa.int64()),
+    return row_schema(
+        {
+            "code": name_type(),
+            "flow": pa.int16(),
+            "packet": pa.int64(),
+            "value": pa.int64(),
+            "expected": pa.int64(),
+            "seen": pa.int64(),
+        }
     )
 
 
@@ -176,17 +184,6 @@ def _wrong(names: Sequence[str]) -> str:
     return f", bad {' and '.join(names)}" if names else ""
 
 
-def _schema(*fields: tuple[str, Any]) -> pa.Schema:
-    return pa.schema(
-        [
-            pa.field("t_ps", pa.int64(), nullable=False),
-            pa.field("source", name_type(), nullable=False),
-            pa.field("kind", name_type(), nullable=False),
-            *(pa.field(name, kind) for name, kind in fields),
-        ]
-    )
-
-
 def _codes(words: pa.Table, column: str, texts: Sequence[str]) -> npt.NDArray[np.int64]:
     named = words.column(column).combine_chunks()
     numbers = np.array([texts.index(text) for text in named.dictionary.to_pylist()], np.int64)
@@ -221,7 +218,7 @@ def _packet_table(rows: npt.NDArray[np.void], state: LinkState, direction: str) 
             "body_words": rows["body_words"],
             "flags": field(layouts.HEADER_FLAGS_LSB, layouts.HEADER_FLAGS_MASK),
             "dest": np.where(rows["heads"] > 1, dest, -1),
-            **{name: _verdicts(rows[name]) for name in ("header_ok", "payload_ok", "length_ok")},
+            **{name: verdicts(rows[name]) for name in ("header_ok", "payload_ok", "length_ok")},
             "whole": rows["whole"] == 1,
             "first_row": rows["first_row"],
             "end_row": rows["end_row"],
@@ -269,7 +266,3 @@ def _word_table(words: pa.Table, places: Sequence[npt.NDArray[np.int64]]) -> pa.
         name: kept.column(name) for name in ("t_ps", "source", "kind", "t_unc_ps", "data", "bad")
     }
     return table(link_word_schema(), {**columns, "packet": packet, "word": index})
-
-
-def _verdicts(values: npt.NDArray[np.int64]) -> pa.Array:
-    return pa.array(values == 1, mask=values < 0)

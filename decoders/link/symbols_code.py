@@ -13,7 +13,7 @@ import numpy as np
 import pyarrow as pa
 
 from freezeframe.capture.files.edges import Edges, samples_to_ps
-from freezeframe.decoders.columns import name_type, names, one_name, table
+from freezeframe.decoders.columns import name_type, names, one_name, row_schema, table
 from freezeframe.decoders.contract import OptionValues, Texts
 from freezeframe.decoders.link.code_8b10b import CODE_ERROR, ERROR_LSB, POSITIVE, K, group_name
 from freezeframe.decoders.link.event_rows import event_texts
@@ -32,20 +32,17 @@ def symbol_schema() -> pa.Schema:
     "" and ``byte`` -1). ``rd`` is the running disparity after it, 1 or -1; ``group`` the bits as
     received, abcdei fghj with a as bit 9. ``synced``: the lane was in synchronization at its end.
     """
-    return pa.schema(
-        [
-            pa.field("t_ps", pa.int64(), nullable=False),
-            pa.field("source", name_type(), nullable=False),
-            pa.field("kind", name_type(), nullable=False),
-            pa.field("error", name_type()),
-            pa.field("symbol", name_type()),
-            pa.field("byte", pa.int16()),
-            pa.field("k", pa.bool_()),
-            pa.field("rd", pa.int8()),
-            pa.field("synced", pa.bool_()),
-            pa.field("group", pa.int16()),
-            pa.field("sample", pa.int64()),
-        ]
+    return row_schema(
+        {
+            "error": name_type(),
+            "symbol": name_type(),
+            "byte": pa.int16(),
+            "k": pa.bool_(),
+            "rd": pa.int8(),
+            "synced": pa.bool_(),
+            "group": pa.int16(),
+            "sample": pa.int64(),
+        }
     )
 
 

@@ -22,6 +22,7 @@ from freezeframe.decoders.columns import (
     event_schema,
     name_type,
     names,
+    span_schema,
     span_table,
 )
 from freezeframe.decoders.contract import OptionValues, Texts
@@ -51,17 +52,13 @@ def state_schema() -> pa.Schema:
     leaves it; ``clocks`` counts its rising edges, the entering one included (0 after TRST),
     ``last_sample`` is the last of them. The last stay ends with the capture.
     """
-    return pa.schema(
-        [
-            pa.field("t_ps", pa.int64(), nullable=False),
-            pa.field("source", name_type(), nullable=False),
-            pa.field("kind", name_type(), nullable=False),
-            pa.field("t_end_ps", pa.int64(), nullable=False),
-            pa.field("clocks", pa.int64()),
-            pa.field("sample", pa.int64()),
-            pa.field("last_sample", pa.int64()),
-            pa.field("end_sample", pa.int64()),
-        ]
+    return span_schema(
+        {
+            "clocks": pa.int64(),
+            "sample": pa.int64(),
+            "last_sample": pa.int64(),
+            "end_sample": pa.int64(),
+        }
     )
 
 
