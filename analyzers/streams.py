@@ -147,6 +147,7 @@ class Recorded:
         return int(self.t_ps[position]), None if unc < 0 else unc
 
 
+@dataclass(slots=True, eq=False)
 class Stream(Recorded):
     """The words of one tap, oldest first.
 
@@ -160,27 +161,18 @@ class Stream(Recorded):
 
     _table = "words"
 
-    def __init__(
-        self,
-        device: str,
-        tap: str,
-        columns: dict[str, npt.NDArray[Any]],
-        packets: list[Packet],
-        breaks: tuple[int, ...] = (),
-        end_ps: int | None = None,
-    ) -> None:
-        self.device = device
-        self.tap = tap
-        self.rows: Int64 = columns["row"]
-        self.kind: npt.NDArray[np.uint8] = columns["kind"]
-        self.data: Uint64 = columns["data"]
-        self.slot: Int64 = columns["slot"]
-        self.cycle: Int64 = columns["cycle"]
-        self.t_ps: Int64 = columns["t_ps"]
-        self.t_unc_ps: Int64 = columns["t_unc_ps"]
-        self.packets = packets
-        self.breaks = breaks
-        self.end_ps = end_ps
+    device: str
+    tap: str
+    rows: Int64
+    kind: npt.NDArray[np.uint8]
+    data: Uint64
+    slot: Int64
+    cycle: Int64
+    t_ps: Int64
+    t_unc_ps: Int64
+    packets: list[Packet]
+    breaks: tuple[int, ...] = ()
+    end_ps: int | None = None
 
     def __len__(self) -> int:
         return len(self.data)
@@ -311,12 +303,12 @@ def streams_of(
             columns = _word_columns(words, rows)
             breaks = _breaks(device, tap, columns["slot"])
             streams[device.name, tap] = Stream(
-                device.name,
-                tap,
-                columns,
-                _packets(own, columns, breaks),
-                breaks,
-                closed_ps.get(source),
+                device=device.name,
+                tap=tap,
+                packets=_packets(own, columns, breaks),
+                breaks=breaks,
+                end_ps=closed_ps.get(source),
+                **columns,
             )
     return streams
 
@@ -338,10 +330,9 @@ def _word_columns(words: pd.DataFrame, rows: Int64) -> dict[str, npt.NDArray[Any
     kinds, names = words["kind"].cat.codes.to_numpy(), words["kind"].cat.categories
     number = np.array([_KINDS.get(str(name), 0) for name in names], np.uint8)
     columns: dict[str, npt.NDArray[Any]] = {
-        "row": rows,
+        "rows": rows,
         "kind": number[kinds[rows]],
         "data": words["data"].to_numpy()[rows].astype(np.int64).view(np.uint64),
-        "packet": words["packet"].to_numpy()[rows].astype(np.int64),
     }
     for name in ("slot", "cycle", "t_ps", "t_unc_ps"):
         columns[name] = words[name].to_numpy()[rows].astype(np.int64)
@@ -352,7 +343,7 @@ def _packets(
     table: pd.DataFrame, words: dict[str, npt.NDArray[Any]], breaks: tuple[int, ...]
 ) -> list[Packet]:
     """Make the packets of a stream; what is missing at an edge of the recording is distinguished from damage."""
-    kinds, data, rows = words["kind"], words["data"], words["row"]
+    kinds, data, rows = words["kind"], words["data"], words["rows"]
     edges = {0, len(rows), *breaks}
     packets: list[Packet] = []
     verdicts = {name: _verdicts(table[name]) for name in ("header_ok", "payload_ok", "length_ok")}

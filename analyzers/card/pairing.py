@@ -76,10 +76,10 @@ def pair_packets(
     for number, ((i0, j0), (i1, j1)) in enumerate(pairwise(ends)):
         if number:
             out.pairs.append((first[i0][0], second[j0][0]))
-        a = [i for i in range(i0 + 1, i1) if i not in gone[0]]
-        b = [j for j in range(j0 + 1, j1) if j not in gone[1]]
+        a = [first[i] for i in range(i0 + 1, i1) if i not in gone[0]]
+        b = [second[j] for j in range(j0 + 1, j1) if j not in gone[1]]
         if a or b:
-            _between(out, first, second, a, b, before=number > 0, after=number < len(chain))
+            _between(out, a, b, before=number > 0, after=number < len(chain))
     out.pairs.sort()
     return out
 
@@ -119,10 +119,8 @@ def _rising(pairs: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
 
 def _between(
     out: Pairing,
-    first: Sequence[tuple[int, Key]],
-    second: Sequence[tuple[int, Key]],
-    a: list[int],
-    b: list[int],
+    a: list[tuple[int, Key]],
+    b: list[tuple[int, Key]],
     *,
     before: bool,
     after: bool,
@@ -133,35 +131,31 @@ def _between(
     be others of the same bytes.
     """
     if not (before and after):
-        step = 1 if before else -1
-        while (before or after) and a and b and first[a[::step][0]][1] == second[b[::step][0]][1]:
-            out.pairs.append(
-                (first[a.pop(0 if before else -1)][0], second[b.pop(0 if before else -1)][0])
-            )
-        _leave(out, first, second, a, b, before=before, after=after)
+        near = 0 if before else -1
+        while (before or after) and a and b and a[near][1] == b[near][1]:
+            out.pairs.append((a.pop(near)[0], b.pop(near)[0]))
+        _leave(out, a, b, before=before, after=after)
         return
     if max(len(a), len(b)) > MOST_IN_REGION:
-        _leave(out, first, second, a, b, before=before, after=after)
+        _leave(out, a, b, before=before, after=after)
         return
-    keys = [first[i][1] for i in a], [second[j][1] for j in b]
+    keys = [key for _, key in a], [key for _, key in b]
     left = right = 0
-    for block in SequenceMatcher(None, keys[0], keys[1], autojunk=False).get_matching_blocks():
-        _leave(out, first, second, a[left : block.a], b[right : block.b], before=True, after=True)
-        for k in range(block.size):
-            out.pairs.append((first[a[block.a + k]][0], second[b[block.b + k]][0]))
+    for block in SequenceMatcher(None, *keys, autojunk=False).get_matching_blocks():
+        _leave(out, a[left : block.a], b[right : block.b], before=True, after=True)
         left, right = block.a + block.size, block.b + block.size
+        equal = zip(a[block.a : left], b[block.b : right], strict=True)
+        out.pairs += [(i, j) for (i, _), (j, _) in equal]
 
 
 def _leave(
     out: Pairing,
-    first: Sequence[tuple[int, Key]],
-    second: Sequence[tuple[int, Key]],
-    a: list[int],
-    b: list[int],
+    a: Sequence[tuple[int, Key]],
+    b: Sequence[tuple[int, Key]],
     *,
     before: bool,
     after: bool,
 ) -> None:
     if a or b:
-        numbers = tuple(first[i][0] for i in a), tuple(second[j][0] for j in b)
+        numbers = tuple(i for i, _ in a), tuple(j for j, _ in b)
         out.regions.append(Region(*numbers, before, after))

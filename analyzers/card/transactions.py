@@ -7,7 +7,7 @@ no evidence. Rules of the log are silent where the log lost entries.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
@@ -37,15 +37,13 @@ TAKEN_TWICE, RETURNED_TWICE, RETURNED_EARLY = (
     "id-returned-early",
 )
 
-_OUT, _IN, _TAKEN, _RETURNED, _TIMED_OUT, _REFUSED, _BUSY = range(7)
-
 
 class _Step(NamedTuple):
-    """Something that happened to an ID: when, its order in a moment, what, and the row that shows it."""
+    """Something that happened to an ID: when, its order in a moment, what it does, and the row that shows it."""
 
     t_ps: int
     order: int
-    what: int
+    act: Callable[[_Step], None]
     id: int
     kind: str
     status: str
@@ -213,12 +211,8 @@ class _Tracker:
     def run(self) -> Tracked:
         found = self.found
         steps = sorted(self._steps(), key=lambda step: (step.t_ps, step.order))
-        acts = {
-            _OUT: self._out, _IN: self._in, _TAKEN: self._taken, _RETURNED: self._returned,
-            _TIMED_OUT: self._timed_out, _REFUSED: self._refused, _BUSY: self._busy,
-        }  # fmt: skip
         for step in steps:
-            acts[step.what](step)
+            step.act(step)
             found.most_out = max(
                 found.most_out, sum(e.outcome == "open" for e in self.now.values())
             )
@@ -245,18 +239,18 @@ class _Tracker:
             use.answered_ps = there.get((False, use.answer), -1)
 
     def _steps(self) -> Iterator[_Step]:
-        for what, tap in ((_OUT, self.said.out), (_IN, self.said.in_)):
+        for order, act, tap in ((-2, self._out, self.said.out), (-1, self._in, self.said.in_)):
             end = self.card.streams.get(tap)
             if end is None:
                 self.found.notes.append(f"{self.found.name}: {tap} was not read")
             else:
-                yield from self._packets(what, end)
+                yield from self._packets(order, act, end)
         names = {
-            self.said.taken: _TAKEN,
-            self.said.returned: _RETURNED,
-            self.said.timed_out: _TIMED_OUT,
+            self.said.taken: self._taken,
+            self.said.returned: self._returned,
+            self.said.timed_out: self._timed_out,
         }
-        names |= dict.fromkeys(self.said.refused, _REFUSED) | {self.said.busy: _BUSY}
+        names |= dict.fromkeys(self.said.refused, self._refused) | {self.said.busy: self._busy}
         logged = [(entry.name, number, entry) for number, entry in enumerate(self.log.entries)]
         absent = [name for name in names if name.startswith(PEER)]
         if (far := self.card.beside) is not None:
@@ -275,7 +269,7 @@ class _Tracker:
             self.found.notes.append(
                 f"{self.found.name}: the log lost entries of {', '.join(lost)}; they are not judged by"
             )
-            names = {name: what for name, what in names.items() if name not in lost}
+            names = {name: act for name, act in names.items() if name not in lost}
         for name, order, entry in logged:
             if entry.kind == "event" and name in names:
                 there = far is not None and name.startswith(PEER)
@@ -292,7 +286,9 @@ class _Tracker:
                     unc_ps=entry.t_unc_ps,
                 )
 
-    def _packets(self, what: int, end: CheckedStream) -> Iterator[_Step]:
+    def _packets(
+        self, order: int, act: Callable[[_Step], None], end: CheckedStream
+    ) -> Iterator[_Step]:
         fields = end.said.field if end.said is not None else {}
         kinds = {value: name for name, value in fields[self.said.kind].names.items()}
         states = (
@@ -312,8 +308,8 @@ class _Tracker:
             row = self.card.row(end, n, f"{kind} with ID {int(end.columns[self.said.id][n])}")
             yield _Step(
                 t_ps,
-                -2 if what == _OUT else -1,
-                what,
+                order,
+                act,
                 int(end.columns[self.said.id][n]),
                 kind,
                 status,

@@ -50,9 +50,7 @@ def empty_sync_fifos(
             if _decided(facts, damage, lane):
                 yield _lag_between_taps(facts, damage, lane)
     for case in lone:
-        finding = _lag_at_one_tap(facts, case)
-        if finding is not None:
-            yield finding
+        yield from _lag_at_one_tap(facts, case)
 
 
 def underflows(facts: Facts, receiver: str, lane: int) -> int | None:
@@ -137,19 +135,19 @@ def _underflow_registers(facts: Facts, receiver: str, lane: int) -> tuple[Eviden
     )
 
 
-def _lag_at_one_tap(facts: Facts, case: LoneDamage) -> Finding | None:
+def _lag_at_one_tap(facts: Facts, case: LoneDamage) -> Iterator[Finding]:
     packet, stream = case.first, case.stream
     if packet.length_ok is False or case.flips or case.phase is not None:
-        return None
+        return
     if len(case.repeats) != 1:
-        return None
+        return
     lane, position = case.repeats[0]
     if not underflows(facts, case.receiver, lane) or any(
         underflows(facts, case.receiver, other) != 0
         for other in range(case.bonded)
         if other != lane
     ):
-        return None  # without the lanes' own counts a repeated share may be the data's
+        return  # without the lanes' own counts a repeated share may be the data's
     body = stream.kind[position] == Kind.BODY
     word = position - packet.start - packet.heads if body and packet.has_head else None
     seq = packet.seq if packet.header_ok else case.expected_seq
@@ -159,7 +157,7 @@ def _lag_at_one_tap(facts: Facts, case: LoneDamage) -> Finding | None:
         "packet's CRC is bad, and "
         "the lane counted reads of its empty synchronization FIFO."
     )
-    return at_receiver(
+    yield at_receiver(
         facts,
         SYNC_FIFO_EMPTY,
         case,
@@ -200,9 +198,7 @@ def misaligned_lanes(
         if lane not in damage.lags or underflows(facts, damage.receiver, lane) == 0:
             yield _phase_between_taps(facts, damage, lane)
     for case in lone:
-        finding = _phase_at_one_tap(facts, case)
-        if finding is not None:
-            yield finding
+        yield from _phase_at_one_tap(facts, case)
 
 
 def _phase_between_taps(facts: Facts, damage: LinkDamage, lane: int) -> Finding:
@@ -250,10 +246,10 @@ def _phase_registers(facts: Facts, receiver: str, lane: int) -> tuple[Evidence, 
     )
 
 
-def _phase_at_one_tap(facts: Facts, case: LoneDamage) -> Finding | None:
+def _phase_at_one_tap(facts: Facts, case: LoneDamage) -> Iterator[Finding]:
     phase = case.phase
     if phase is None:
-        return None
+        return
     packet, stream = case.first, case.stream
     first, end = phase.places
     body = stream.kind[first] == Kind.BODY and packet.has_head
@@ -265,7 +261,7 @@ def _phase_at_one_tap(facts: Facts, case: LoneDamage) -> Finding | None:
         f"{_HOW[phase.mode].format(k=phase.shift)} undone from {word_label(stream, packet, first)} "
         "on: the lane lost its byte phase."
     )
-    return at_receiver(
+    yield at_receiver(
         facts,
         LANE_MISALIGNED,
         case,

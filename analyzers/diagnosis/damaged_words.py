@@ -48,9 +48,7 @@ def flipped_payload_bits(
                 facts, PAYLOAD_BIT_FLIP, damage, index, _payload_rest(damage), Ground.COMPARED
             )
     for case in lone:
-        finding = _payload_at_one_tap(facts, case)
-        if finding is not None:
-            yield finding
+        yield from _payload_at_one_tap(facts, case)
 
 
 def _payload_rest(damage: LinkDamage) -> str:
@@ -60,15 +58,15 @@ def _payload_rest(damage: LinkDamage) -> str:
     )
 
 
-def _payload_at_one_tap(facts: Facts, case: LoneDamage) -> Finding | None:
+def _payload_at_one_tap(facts: Facts, case: LoneDamage) -> Iterator[Finding]:
     packet, stream = case.first, case.stream
     if not case.alone or packet.header_ok is not True or len(case.flips) != 1:
-        return None
+        return
     if case.repeats or case.phase is not None:
-        return None
+        return
     flip = case.flips[0]
     if flip.word is None:
-        return None
+        return
     position = packet.start + packet.heads + flip.word
     value = int(stream.data[position])
     bits = flipped_bits(flip.mask)
@@ -77,7 +75,7 @@ def _payload_at_one_tap(facts: Facts, case: LoneDamage) -> Finding | None:
         f"payload CRC at {stream.source}; with {bits} of payload word {flip.word} flipped back the "
         "CRC is right, and no other such flip does that."
     )
-    return at_receiver(
+    yield at_receiver(
         facts,
         PAYLOAD_BIT_FLIP,
         case,
@@ -115,9 +113,7 @@ def corrupted_headers(
                 facts, HEADER_CORRUPTED, damage, index, _header_rest(damage), Ground.COMPARED
             )
     for case in lone:
-        finding = _header_at_one_tap(facts, case)
-        if finding is not None:
-            yield finding
+        yield from _header_at_one_tap(facts, case)
 
 
 def _may_be_lane(facts: Facts, damage: LinkDamage, index: int) -> bool:
@@ -140,23 +136,23 @@ def _header_rest(damage: LinkDamage) -> str:
     )
 
 
-def _header_at_one_tap(facts: Facts, case: LoneDamage) -> Finding | None:
+def _header_at_one_tap(facts: Facts, case: LoneDamage) -> Iterator[Finding]:
     packet, stream = case.first, case.stream
     if not case.alone or packet.header_ok is not False or not packet.has_head:
-        return None
+        return
     if packet.payload_ok is False or case.phase is not None:
-        return None
+        return
     if any(underflows(facts, case.receiver, lane) != 0 for lane in range(case.bonded)):
-        return None  # a lane that lagged within the header looks the same
+        return  # a lane that lagged within the header looks the same
     later = stream.packets[packet.index + 1 :]
     confirmed = packet.payload_ok is True or any(other.header_ok for other in later)
     if not confirmed or case.expected_seq is None:
-        return None
+        return
     text = (
         f"The header of packet {case.expected_seq} ({case.direction}) is bad at {stream.source}, "
         "what follows it is good and no lane underflowed: bits of its header changed on the link."
     )
-    return at_receiver(
+    yield at_receiver(
         facts,
         HEADER_CORRUPTED,
         case,

@@ -34,6 +34,8 @@ from freezeframe.analyzers.taps.tap_diff import PacketPair, SegmentDiff
 from freezeframe.analyzers.view import fits_power_up
 from freezeframe.capture.card.roles import Way
 
+_FIFOS = {SENDER_FIFO: "outgoing", RECEIVER_FIFO: "incoming"}
+
 
 @dataclass(frozen=True, eq=False)
 class BetweenTaps:
@@ -87,7 +89,7 @@ def between_taps(facts: Facts, op: Op) -> Iterator[BetweenTaps]:
                 edit,
                 device,
                 tap,
-                _fifo(stretch),
+                _FIFOS[stretch],
                 place_of_pair(pair),
                 word,
                 word_text(word, span),
@@ -142,7 +144,7 @@ def alone(facts: Facts, words_more: int) -> Iterator[Alone]:
         if LINK in case.stretches and drifts(facts, case.receiver):
             continue  # the lanes repeated or lost a word, too
         device, tap = tap_after(facts.view, case.sender, case.receiver, stretches[0])
-        yield Alone(case, device, tap, _fifo(stretches[0]))
+        yield Alone(case, device, tap, _FIFOS[stretches[0]])
 
 
 def alone_finding(
@@ -184,13 +186,6 @@ def alone_finding(
     )
 
 
-def _fifo(stretch: int) -> str:
-    return "outgoing" if stretch == SENDER_FIFO else "incoming"
-
-
-_FIFOS = ((SENDER_FIFO, "outgoing"), (RECEIVER_FIFO, "incoming"))
-
-
 @dataclass(frozen=True, slots=True)
 class Imbalance:
     """A FIFO of ``device`` and the words that are ``missing`` in it by its taps; negative: too many."""
@@ -213,7 +208,7 @@ class Imbalance:
 def imbalances(facts: Facts) -> Iterator[Imbalance]:
     """Yield the FIFOs whose level is not what their taps make it."""
     for sender, receiver in facts.view.directions:
-        for stretch, _ in _FIFOS:
+        for stretch in _FIFOS:
             imbalance = imbalance_of(facts, sender, receiver, stretch)
             if imbalance is not None and imbalance.missing:
                 yield imbalance
@@ -224,8 +219,7 @@ def imbalance_of(facts: Facts, sender: str, receiver: str, stretch: int) -> Imba
 
     It is where the card was held; and FIFO and counters begin together only at power-up.
     """
-    number = (SENDER_FIFO, RECEIVER_FIFO).index(stretch)
-    way, fifo = facts.view.roles.ways[number], _FIFOS[number][1]
+    way, fifo = facts.view.roles.ways[stretch == RECEIVER_FIFO], _FIFOS[stretch]
     device = sender if stretch == SENDER_FIFO else receiver
     if not _comparable(facts, device) or facts.view.unsound("level", device, way.level):
         return None
@@ -369,9 +363,7 @@ def _duplicated_in_packets(facts: Facts) -> Iterator[Finding]:
     for between in between_taps(facts, Op.DUPLICATED):
         yield _duplicated_at_both_taps(facts, between)
     for long in alone(facts, 1):
-        finding = _duplicated_at_one_tap(facts, long)
-        if finding is not None:
-            yield finding
+        yield from _duplicated_at_one_tap(facts, long)
 
 
 def _duplicated_at_both_taps(facts: Facts, between: BetweenTaps) -> Finding:
@@ -385,12 +377,12 @@ def _duplicated_at_both_taps(facts: Facts, between: BetweenTaps) -> Finding:
     return pair_finding(facts, WORD_DUPLICATED, between, text, how)
 
 
-def _duplicated_at_one_tap(facts: Facts, lone: Alone) -> Finding | None:
+def _duplicated_at_one_tap(facts: Facts, lone: Alone) -> Iterator[Finding]:
     packet, stream = lone.case.packet, lone.case.stream
     tail = stream.tail(packet)
     repeats = [] if tail is None else find_repeats(stream.payload(packet), tail)
     if len(repeats) != 1:
-        return None
+        return
     first, end = repeats[0]
     word = first if end - first == 1 else None
     at = packet.start + packet.heads + end - 1
@@ -400,7 +392,7 @@ def _duplicated_at_one_tap(facts: Facts, lone: Alone) -> Finding | None:
         f"word more than its good header says, {word_text(word, (first, end))} repeats the word "
         "before it, and without it the payload CRC is right."
     )
-    return alone_finding(
+    yield alone_finding(
         facts,
         WORD_DUPLICATED,
         lone,

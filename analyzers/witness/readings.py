@@ -234,7 +234,7 @@ def _level(bound: Bound) -> Reading:
         return silent("no FIFO lies there")
     stretch = bound.tap - 1
     device = bound.sender if stretch == SENDER_FIFO else bound.receiver
-    level = bound.facts.view.roles.ways[(SENDER_FIFO, RECEIVER_FIFO).index(stretch)].level
+    level = bound.facts.view.roles.ways[stretch == RECEIVER_FIFO].level
     if why := bound.facts.view.unsound("level", device, level):
         return silent(why)
     balance = imbalance_of(bound.facts, bound.sender, bound.receiver, stretch)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 
@@ -23,16 +22,13 @@ def stream(tap: str, first: int, count: int) -> Stream:
     data[places == 0] = (numbers[places == 0].astype(np.uint64) + np.uint64(1)) << np.uint64(32)
     kinds = np.tile(np.array([_HEAD, _HEAD, _BODY, _BODY, _BODY, _TAIL], np.uint8), count)
     whole = np.arange(6 * count, dtype=np.int64)
-    columns: dict[str, np.ndarray[Any, Any]] = {
-        "row": whole, "kind": kinds, "data": data, "slot": whole, "cycle": whole, "t_ps": whole, "t_unc_ps": whole,
-    }  # fmt: skip
     packets = [
         Packet(
             n, 6 * n, 6 * n + 6, 2, 3, int(data[6 * n]), int(data[6 * n + 1]), True, False, False, True, True, True
         )
         for n in range(count)
     ]  # fmt: skip
-    return Stream("A", tap, columns, packets)
+    return Stream("A", tap, whole, kinds, data, whole, whole, whole, whole, packets)
 
 
 def test_two_memories_that_hold_no_packet_in_common_have_no_pair_however_many_they_hold() -> None:
