@@ -145,14 +145,9 @@ class TimeBase:
         self.relations = dict(relations or {})
 
     @classmethod
-    def from_folder(
-        cls, folder: CaptureFolder, relations: Mapping[int, Relation | None] | None = None
-    ) -> TimeBase:
-        """Relate all domains of a capture; the origin is the zero of the master's counter.
-
-        ``relations`` place further targets by their number; see `from_targets`.
-        """
-        return cls.from_targets(folder.devices, relations or {})
+    def from_folder(cls, folder: CaptureFolder) -> TimeBase:
+        """Relate all domains of a capture; the origin is the zero of the master's counter."""
+        return cls.from_targets(folder.devices, {})
 
     @classmethod
     def from_targets(

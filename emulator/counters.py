@@ -22,35 +22,45 @@ COUNTER_W = 64
 _OCCUPANCY_BINS = 16
 
 
-class Snapshots:
-    """Two banks of counters: the device fills the one that is not current, then makes it current.
+class _Periodic:
+    """What the device does again and again.
 
     Attributes:
-        beat: when the next copy is made; None until the first is waited for.
+        beat: when it does so next; None until the first time is waited for, and without a period.
     """
 
-    def __init__(
-        self, time: Time, clocks: Clocks, config: Config, counters: Callable[[int], dict[str, int]]
-    ) -> None:
-        """``counters`` returns every counter as it stands at a time."""
-        self.seq = 0
-        self.banks: list[dict[str, int]] = [{}, {}]
+    def __init__(self, time: Time, clocks: Clocks, config: Config) -> None:
         self.beat: Beat | None = None
         self._time = time
-        self._clock = clocks.bus
+        self._clocks = clocks
         self._config = config
-        self._counters = counters
         self._starts = 0
 
     def restart(self) -> None:
-        """Begin with the period that is set now."""
+        """Begin with the period that is set now; 0 is none."""
         self._starts += 1
         self.beat = None  # what is waited for still is of a period that is over
         self._time.env.process(self._run(self._starts))
 
     def _run(self, start: int) -> Process:
+        raise NotImplementedError
+
+
+class Snapshots(_Periodic):
+    """Two banks of counters: the device fills the one that is not current, then makes it current."""
+
+    def __init__(
+        self, time: Time, clocks: Clocks, config: Config, counters: Callable[[int], dict[str, int]]
+    ) -> None:
+        """``counters`` returns every counter as it stands at a time."""
+        super().__init__(time, clocks, config)
+        self.seq = 0
+        self.banks: list[dict[str, int]] = [{}, {}]
+        self._counters = counters
+
+    def _run(self, start: int) -> Process:
         """Copy all counters every 2^snapshot_log2 bus cycles, until started again."""
-        time, clock = self._time, self._clock
+        time, clock = self._time, self._clocks.bus
         while True:
             step = 1 << self._config.snapshot_log2
             cycle = (clock.cycle_at(time.now_ps) // step + 1) * step
@@ -68,12 +78,8 @@ class Snapshots:
             self.seq += copies
 
 
-class Sampler:
-    """Cumulative words out and in at equal distances of time, until the recorder freezes.
-
-    Attributes:
-        beat: when the next sample is taken; None until the first is waited for, and without a period.
-    """
+class Sampler(_Periodic):
+    """Cumulative words out and in at equal distances of time, until the recorder freezes."""
 
     def __init__(
         self,
@@ -86,29 +92,19 @@ class Sampler:
         recording: Callable[[], bool],
     ) -> None:
         """Sample the words that passed ``sent`` and those that entered ``fifo`` while ``recording`` says so."""
+        super().__init__(time, clocks, config)
         self.stored = 0
         self.last_cycle = 0
         self.slots: npt.NDArray[np.uint32] = np.zeros((depth, 2), np.uint32)
         self.occupancy = [0] * _OCCUPANCY_BINS
-        self.beat: Beat | None = None
-        self._time = time
-        self._clocks = clocks
-        self._config = config
         self._sent = sent
         self._fifo = fifo
         self._recording = recording
-        self._starts = 0
 
     def clear(self) -> None:
         """Start at slot 0, as an arm does."""
         self.stored = 0
         self.last_cycle = 0
-
-    def restart(self) -> None:
-        """Begin with the period that is set now; 0 takes no samples."""
-        self._starts += 1
-        self.beat = None  # what is waited for still is of a period that is over
-        self._time.env.process(self._run(self._starts))
 
     def _run(self, start: int) -> Process:
         """Take a sample every sample_period bus cycles from now on while the recorder is armed, until started again."""

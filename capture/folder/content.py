@@ -74,15 +74,13 @@ class RegisterImage:
         self._words = {int(address): int(words[address]) for address in sorted(words)}
 
     @classmethod
-    def from_values(
-        cls, values: Mapping[str | tuple[str | int, ...], int], map: RegisterMap = MAP_1
-    ) -> RegisterImage:
-        """Make an image by names: ``{"id.magic": 1, ("memory.write_ptr", 4): 17}``."""
+    def from_values(cls, values: Mapping[str | tuple[str | int, ...], int]) -> RegisterImage:
+        """Make an image of map 1 by names: ``{"id.magic": 1, ("memory.write_ptr", 4): 17}``."""
         words: dict[int, int] = {}
         for key, value in values.items():
             name, *indices = (key,) if isinstance(key, str) else key
-            words[map.offset(str(name), *(int(i) for i in indices))] = value
-        return cls(words, map)
+            words[MAP_1.offset(str(name), *(int(i) for i in indices))] = value
+        return cls(words)
 
     @classmethod
     def from_bytes(cls, data: bytes, where: str, map: RegisterMap = MAP_1) -> RegisterImage:

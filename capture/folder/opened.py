@@ -59,9 +59,13 @@ class OpenedFolder(ShownInNotebooks, Generic[D]):
 
 
 @contextmanager
-def opening(folder: Path) -> Iterator[None]:
+def opening(
+    folder: Path, says: str = "describe what is in raw/", keep: str = KEEP
+) -> Iterator[None]:
     """Tell in one line what a folder cannot be opened for.
 
+    Args:
+        says: what its manifest is to do; ``keep``: what there is to do.
     Raises:
         CaptureFormatError: a file could not be read, or the manifest is not of the form of formats.md.
     """
@@ -71,11 +75,9 @@ def opening(folder: Path) -> Iterator[None]:
         raise CaptureFormatError(
             f"{error.filename or folder}: could not be read: {error.strerror}"
         ) from error
-    except (AttributeError, KeyError, TypeError, ValueError) as error:
+    except (AttributeError, KeyError, TypeError, ValueError, ZeroDivisionError) as error:
         what = f"{error} is missing" if isinstance(error, KeyError) else str(error)
-        raise CaptureFormatError(
-            f"{folder / MANIFEST}: does not describe what is in raw/: {what}; {KEEP}"
-        ) from error
+        raise CaptureFormatError(f"{folder / MANIFEST}: does not {says}: {what}; {keep}") from error
 
 
 def refuse_left(folder: Path, raw: Iterable[str]) -> None:

@@ -30,6 +30,7 @@ from freezeframe.capture.folder.manifest import (
     sha256,
 )
 from freezeframe.capture.folder.one_file import place_of
+from freezeframe.capture.folder.opened import opening
 from freezeframe.capture.folder.raw_files import check_size, stated_of
 from freezeframe.capture.folder.reader import read_manifest
 from freezeframe.capture.tool import tool_version
@@ -83,14 +84,9 @@ class SampleFolder:
             CaptureVersionError: written by another version of the format.
         """
         folder = place_of(path)
-        try:
+        with opening(folder, "say how raw/ is to be read", _KEEP):
             manifest = read_manifest(folder, SAMPLES_NAME, (SAMPLES_VERSION,))
             _check_files(folder, manifest.get("raw"))
-        except OSError as error:
-            raise CaptureFormatError(
-                f"{error.filename or folder}: could not be read: {error.strerror}"
-            ) from error
-        try:
             return cls(
                 folder,
                 tuple(_source(said) for said in manifest["sources"]),
@@ -99,11 +95,6 @@ class SampleFolder:
                 manifest["raw"],
                 str(manifest["digest"]),
             )
-        except (AttributeError, KeyError, TypeError, ValueError, ZeroDivisionError) as error:
-            what = f"{error} is missing" if isinstance(error, KeyError) else str(error)
-            raise CaptureFormatError(
-                f"{folder / MANIFEST}: does not say how raw/ is to be read: {what}; {_KEEP}"
-            ) from error
 
     def verify(self) -> None:
         """Check the SHA-256 of every raw file.

@@ -13,28 +13,16 @@ import pytest
 from freezeframe.capture import kernel_cache
 from freezeframe.capture.errors import InputError
 from tests.house.environments import ROOT
+from tests.house.test_kernel_locks import KERNEL
 from tests.processes import run_program
 
-KERNEL = """
-from numba import njit
-
-
-@njit(cache=True)
-def total(words):
-    return words.sum()
-
-
-@njit(cache=True)
-def twice(words):
-    return 2 * total(words)
-"""
 PROGRAM = """
 import os, sys
 import freezeframe
 import numpy as np
-from kernel import total, twice
-assert twice(np.arange(4)) == 12
-print(os.environ.get("NUMBA_CACHE_DIR"), sum(twice.stats.cache_hits.values()))
+from kernel import outer
+assert outer(np.arange(4)) == 8
+print(os.environ.get("NUMBA_CACHE_DIR"), sum(outer.stats.cache_hits.values()))
 """
 compiled = pytest.mark.skipif(
     os.environ.get("NUMBA_DISABLE_JIT") == "1", reason="nothing is compiled"

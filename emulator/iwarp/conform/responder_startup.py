@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import struct
 import time
+from functools import partial
 from typing import Any
 
 from freezeframe.emulator.iwarp.conform.link import Link, say
@@ -408,34 +409,15 @@ def _begun(trial: Trial, bit: int) -> str:
     return link.alive()
 
 
-@requirement(
-    124,
-    "RFC 6581, 9.2",
-    "an RDMA Write of no octets says that the initiator is ready",
-    "it is agreed and sent; FPDUs must pass then",
-    RESPONDER,
-)
-def _rtr_write(trial: Trial) -> str:
-    return _begun(trial, WRITE)
-
-
-@requirement(
-    125,
-    "RFC 6581, 9.2",
-    "a Send of no octets says that the initiator is ready",
-    "it is agreed and sent; FPDUs must pass then",
-    RESPONDER,
-)
-def _rtr_send(trial: Trial) -> str:
-    return _begun(trial, SEND)
-
-
-@requirement(
-    126,
-    "RFC 6581, 9.2",
-    "an RDMA Read of no octets says that the initiator is ready",
-    "it is agreed and sent; its Response must come",
-    RESPONDER,
-)
-def _rtr_read(trial: Trial) -> str:
-    return _begun(trial, READ)
+for _number, _bit, _what, _then in (
+    (124, WRITE, "an RDMA Write", "and sent; FPDUs must pass then"),
+    (125, SEND, "a Send", "and sent; FPDUs must pass then"),
+    (126, READ, "an RDMA Read", "and sent; its Response must come"),
+):
+    requirement(
+        _number,
+        "RFC 6581, 9.2",
+        f"{_what} of no octets says that the initiator is ready",
+        f"it is agreed {_then}",
+        RESPONDER,
+    )(partial(_begun, bit=_bit))
