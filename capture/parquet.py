@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import os
 import secrets
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -27,29 +27,21 @@ if TYPE_CHECKING:
 
 
 # Columns of docs/formats.md section 8 that hold bits, not numbers.
-WORD_COLUMNS = ("data", "dest", "value")
+_WORD_COLUMNS = ("data", "dest", "value")
 
 
-def write_table(
-    table: pa.Table | pa.RecordBatch | pd.DataFrame,
-    path: str | Path,
-    *,
-    schema: pa.Schema | None = None,
-    words: Collection[str] = WORD_COLUMNS,
-) -> None:
+def write_table(table: pa.Table | pa.RecordBatch | pd.DataFrame, path: str | Path) -> None:
     """Write a table to ``path``; what was there before is replaced only when the new file is whole.
 
     Args:
         table: the rows. A DataFrame's index is not written.
         path: the file; its folder must exist.
-        schema: the types of a DataFrame's columns, when they are not to be inferred.
-        words: names of the 64-bit columns that hold opaque words.
     Raises:
         ValueError: a column is unsigned 64 bit; such words are kept as int64 bit patterns.
         InputError: the file cannot be written (no folder, no right, no space).
     """
-    rows = _as_table(table, schema)
-    write_batches([rows], path, rows.schema, words=words)
+    rows = _as_table(table)
+    write_batches([rows], path, rows.schema)
 
 
 def write_batches(
@@ -57,7 +49,6 @@ def write_batches(
     path: str | Path,
     schema: pa.Schema,
     *,
-    words: Collection[str] = WORD_COLUMNS,
     about: Callable[[], Mapping[str, str]] | None = None,
 ) -> None:
     """Write tables that follow each other as one file, a row group each, in the memory of one.
@@ -68,7 +59,7 @@ def write_batches(
     Raises:
         ValueError, InputError: as `write_table`.
     """
-    with TableWriter(path, schema, words=words) as writer:
+    with TableWriter(path, schema) as writer:
         for table in tables:
             writer.write(table)
         if about is not None:
@@ -81,9 +72,7 @@ class TableWriter:
     The file is there only when the block ends well.
     """
 
-    def __init__(
-        self, path: str | Path, schema: pa.Schema, *, words: Collection[str] = WORD_COLUMNS
-    ) -> None:
+    def __init__(self, path: str | Path, schema: pa.Schema) -> None:
         """Take the place and the columns of all tables.
 
         Raises:
@@ -95,7 +84,7 @@ class TableWriter:
                     f"column {field.name} is uint64; keep such words as int64 bit patterns"
                 )
         self._schema = schema
-        encodings, dictionaries = _encodings(schema, words)
+        encodings, dictionaries = _encodings(schema)
         self.recipe: dict[str, Any] = {
             "compression": "zstd",
             "compression_level": 1,
@@ -151,11 +140,11 @@ def joined(tables: Sequence[pa.Table]) -> pa.Table:
     return pa.concat_tables(tables).unify_dictionaries()
 
 
-def _as_table(table: Any, schema: pa.Schema | None) -> pa.Table:
+def _as_table(table: Any) -> pa.Table:
     if isinstance(table, pa.RecordBatch):
         table = pa.Table.from_batches([table])
     elif not isinstance(table, pa.Table):
-        table = pa.Table.from_pandas(table, schema=schema, preserve_index=False)
+        table = pa.Table.from_pandas(table, preserve_index=False)
     metadata = dict(table.schema.metadata or {})
     # pandas writes its version there; the same rows must give the same bytes.
     metadata.pop(b"pandas", None)
@@ -163,13 +152,13 @@ def _as_table(table: Any, schema: pa.Schema | None) -> pa.Table:
     return table.replace_schema_metadata(metadata).unify_dictionaries().combine_chunks()
 
 
-def _encodings(schema: pa.Schema, words: Collection[str]) -> tuple[dict[str, str], list[str]]:
+def _encodings(schema: pa.Schema) -> tuple[dict[str, str], list[str]]:
     encodings: dict[str, str] = {}
     dictionaries: list[str] = []
     for field in schema:
         if kinds.is_dictionary(field.type) or kinds.is_string(field.type):
             dictionaries.append(field.name)
-        elif kinds.is_int64(field.type) and field.name in words:
+        elif kinds.is_int64(field.type) and field.name in _WORD_COLUMNS:
             encodings[field.name] = "BYTE_STREAM_SPLIT"
         elif kinds.is_integer(field.type):
             encodings[field.name] = "DELTA_BINARY_PACKED"
