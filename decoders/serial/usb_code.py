@@ -13,15 +13,13 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from freezeframe.capture.errors import InputError
-from freezeframe.capture.files.edges import Edges, samples_to_ps
+from freezeframe.capture.files.edges import Edges
 from freezeframe.decoders.columns import (
     byte_strings,
     event_schema,
     name_type,
     names,
-    one_name,
     span_table,
-    table,
 )
 from freezeframe.decoders.contract import OptionValues
 from freezeframe.decoders.serial.rows import Part, edge_parts, joined_with_octets
@@ -240,30 +238,23 @@ def _pid(numbers: npt.NDArray[np.int64]) -> pa.Array:
 
 
 def _transfer_table(transfers: Sequence[Transfer], edges: Edges) -> pa.Table:
-    def numbers(name: str) -> npt.NDArray[np.int64]:
-        return np.array([getattr(transfer, name) for transfer in transfers], dtype=np.int64)
-
-    sample, end_sample = numbers("sample"), numbers("end_sample")
-    return table(
+    fields = ("sample", "end_sample", "address", "endpoint", "status", "naks", "transactions")
+    rows = {
+        name: np.array([getattr(transfer, name) for transfer in transfers], dtype=np.int64)
+        for name in fields
+    }
+    return span_table(
         transfer_schema(),
-        {
-            "t_ps": samples_to_ps(sample, edges.samplerate_hz),
-            "source": one_name("USB", len(transfers)),
-            "kind": ["error" if t.error else t.kind for t in transfers],
-            "t_end_ps": samples_to_ps(end_sample, edges.samplerate_hz),
-            "error": [t.error for t in transfers],
-            "transfer": [t.kind for t in transfers],
-            "address": numbers("address"),
-            "endpoint": numbers("endpoint"),
-            "read": np.array([t.reads for t in transfers], dtype=np.bool_),
-            "request": pa.array([t.request for t in transfers], pa.string()),
-            "setup": pa.array([t.setup for t in transfers], pa.binary()),
-            "data": pa.array([bytes(t.data) for t in transfers], pa.binary()),
-            "status": _pid(numbers("status")),
-            "naks": numbers("naks"),
-            "transactions": numbers("transactions"),
-            "about": pa.array([t.about for t in transfers], pa.string()),
-            "sample": sample,
-            "end_sample": end_sample,
-        },
+        rows,
+        "USB",
+        edges.samplerate_hz,
+        kind=["error" if t.error else t.kind for t in transfers],
+        error=[t.error for t in transfers],
+        transfer=[t.kind for t in transfers],
+        read=np.array([t.reads for t in transfers], dtype=np.bool_),
+        request=pa.array([t.request for t in transfers], pa.string()),
+        setup=pa.array([t.setup for t in transfers], pa.binary()),
+        data=pa.array([bytes(t.data) for t in transfers], pa.binary()),
+        status=_pid(rows["status"]),
+        about=pa.array([t.about for t in transfers], pa.string()),
     )
