@@ -18,7 +18,7 @@ from freezeframe.decoders.net.phy_code import phy_texts
 from freezeframe.decoders.registry import Registry
 from freezeframe.gui.export.run import export_file
 from tests.decoders.net.phy_bus import IDLE, Symbol, edges_of, fcs, mii_rx, mii_tx, nibbles
-from tests.decoders.pieces import assert_same_in_pieces, errors
+from tests.decoders.pieces import assert_same_in_pieces, between, errors
 from tests.gui.export.material import tool
 
 Row = dict[str, Any]
@@ -214,11 +214,7 @@ def test_an_enable_that_is_stuck_does_not_fill_the_memory() -> None:
     state = MII.new_state(values)
     for begin in range(0, edges.end_sample, 50_000):
         end = min(begin + 50_000, edges.end_sample)
-        inside = (edges.sample >= begin) & (edges.sample < end)
-        piece = Edges(
-            edges.sample[inside], edges.value[inside], edges.channels, RATE_HZ, begin, end
-        )
-        made = decode_mii(piece, values, state, end == edges.end_sample)
+        made = decode_mii(between(edges, begin, end), values, state, end == edges.end_sample)
     assert [len(one.data) for one in state.sides or ()] == [0]
     rows, frames = made["mii.frames"].to_pylist(), made["ethernet"].to_pylist()
     assert (rows[0]["length_B"], errors(rows), rows[0]["fcs_ok"]) == (70_000, ["jabber"], None)

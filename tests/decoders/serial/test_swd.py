@@ -20,7 +20,7 @@ from freezeframe.decoders.serial.swd import SWD
 from freezeframe.decoders.serial.swd_code import decode_swd, swd_texts
 from freezeframe.decoders.serial.swd_encode import SwdTransfer, encode_swd
 from tests.capture.files.captures import real_capture
-from tests.decoders.pieces import assert_same_in_pieces
+from tests.decoders.pieces import assert_same_in_pieces, between
 from tests.decoders.serial.sigrok_reference import sigrok_annotations
 
 Row = dict[str, Any]
@@ -145,9 +145,7 @@ def test_a_select_with_a_wrong_parity_selects_nothing() -> None:
 
 def test_a_transfer_that_is_cut_says_so() -> None:
     whole = encode_swd([READ_ID], samplerate_hz=RATE_HZ)
-    end = whole.end_sample - 100
-    inside = whole.sample < end
-    cut = Edges(whole.sample[inside], whole.value[inside], whole.channels, RATE_HZ, 0, end)
+    cut = between(whole, 0, whole.end_sample - 100)
     assert told(decode(cut)) == [("error", "cut-transfer", "DPIDR", "ok", -1)]
 
 

@@ -21,7 +21,7 @@ from freezeframe.decoders.serial.usb_code import decode_usb
 from freezeframe.decoders.serial.usb_encode import data, encode_usb, frame, handshake, token
 from freezeframe.decoders.serial.usb_texts import ERROR_TEXTS, usb_texts
 from tests.capture.files.captures import real_capture
-from tests.decoders.pieces import assert_same_in_pieces, errors
+from tests.decoders.pieces import assert_same_in_pieces, between, errors
 from tests.decoders.serial.sigrok_reference import sigrok_annotations
 
 Row = dict[str, Any]
@@ -243,9 +243,7 @@ def test_what_the_capture_or_a_setup_cuts_is_an_error() -> None:
         ("error", "cut-transfer", "ACK"), ("error", "cut-transfer", "ACK"), ("bulk or interrupt", "", "NAK"),
     ]  # fmt: skip
     whole = encode_usb([ACK, data("DATA0", b"abcd")], samplerate_hz=RATE_HZ)
-    end = whole.end_sample - 500
-    inside = whole.sample < end
-    cut = Edges(whole.sample[inside], whole.value[inside], whole.channels, RATE_HZ, 0, end)
+    cut = between(whole, 0, whole.end_sample - 500)
     assert errors(decode(cut)[0]) == ["cut-packet"]
 
 
