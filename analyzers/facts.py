@@ -199,18 +199,15 @@ class Facts:
         Checks at rx_enq and rx_deq have the same causes; which of the two it was follows from the
         cycle, which rx_deq and the cause have in one clock domain, and from rx_enq being good.
         """
-        device = self.view.device(stream.device)
         into = self.view.roles.rx
         entered = self.view.stream(stream.device, into.entry)
-        if device is None or stream.tap != into.exit or entered is None or not len(entered):
+        cause_cycle = self.view.cause_cycle(stream.device)
+        if cause_cycle is None or stream.tap != into.exit or entered is None or not len(entered):
             return False
         if entered.breaks or any(other.bad for other in entered.packets):
             return False
         checks = self.view.roles.causes("bad-header", "bad-payload", "bad-length")
         if not set(checks) & set(self.view.causes(stream.device)):
-            return False
-        cause_cycle = device.registers.value64("ctl.cause_cycle_")
-        if cause_cycle is None:
             return False
         first, last = int(stream.cycle[packet.start]), int(stream.cycle[packet.end - 1])
         return first <= cause_cycle <= last + _LATE

@@ -13,14 +13,13 @@ import pandas as pd
 from freezeframe.analyzers.analysis import AnalysisResult
 from freezeframe.analyzers.card.beside import Beside, beside, far_card
 from freezeframe.analyzers.card.claims import Claim
-from freezeframe.analyzers.card.coverage import tap_coverage
 from freezeframe.analyzers.card.fit import (
     later_tap_does_not_fit,
     path_does_not_fit,
     tap_does_not_fit,
 )
 from freezeframe.analyzers.card.laws import LawVerdict, check_laws
-from freezeframe.analyzers.card.places import Places
+from freezeframe.analyzers.card.places import Places, tap_coverage
 from freezeframe.analyzers.card.stretch import StretchView
 from freezeframe.analyzers.contract import Analysis
 from freezeframe.analyzers.result_parts import joined_notes
