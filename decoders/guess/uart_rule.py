@@ -14,6 +14,7 @@ from freezeframe.decoders.contract import Decoder, OptionValue
 from freezeframe.decoders.guess.candidate import Evidence, Finding
 from freezeframe.decoders.guess.lines import Line
 from freezeframe.decoders.guess.trial import Trial
+from freezeframe.decoders.guess.weigh import Weighed, points
 from freezeframe.decoders.serial.uart_baud import (
     STANDARD_RATES,
     BitTime,
@@ -36,16 +37,24 @@ _FRAMES: tuple[tuple[int, str, float], ...] = (
 )
 _INVERTED, _UNUSUAL, _NO_STANDARD = 1.0, 1.0, 3.0  # bits, as above
 _USUAL_RATES = frozenset((*(300 << n for n in range(8)), *(57600 << n for n in range(5))))
+_ANY_RATE = 2.0  # where no two lengths of pulses tell the bit: several rates have no errors then
+_OF_TEXT = (7, 8)  # bits of a character
 _TEXT = 2.0  # bits by which a line that reads as text is likelier
+_BELIEVED = (
+    2  # characters of a line that no name speaks for, or at the level that it has the shorter
+)
 _LEAST_TEXT, _PRINTABLE = 8, 0.95
 _LEAST_LETTERS = 4  # different ones: 0x55 again and again is a pattern, not text
 _LEAST_SAMPLES = 2.0  # a bit, of a rate that is not measured but given
 _COARSE = 8.0  # samples a bit, with fewer of which a rate is measured badly
+_BARELY = 3.0  # likewise: frames may be read by a neighbouring rate as well
 _GLITCH = 0.4  # of a bit
-_MANY = 0.1  # errors for each good row
 # Of a bit, and of the pulses: a standard rate where too few pulses are to measure one.
 _OFF, _FITTING = 0.2, 0.8
 _LONGEST = 10.5  # bits of a pulse in a frame
+_LENGTH_OFF = 0.1  # of a bit, by which pulses of one length miss a multiple, or the part of them by a rate that is off
+_RATE_OFF = 0.02
+_LENGTH_BITS = 2.3  # of evidence: a length of no multiple is so near one in a fifth of all cases
 
 
 def uart(evidence: Evidence, decoder: Decoder) -> Iterator[Finding]:
@@ -54,20 +63,14 @@ def uart(evidence: Evidence, decoder: Decoder) -> Iterator[Finding]:
         named = evidence.fits(decoder, "rx", line.name)
         if not line.samplerate_hz or (line.clock_hz and not named):
             continue
-        best = _best(evidence, decoder, line, line.idle, named=named)
-        if named and (best is None or best.errors > _MANY):
-            # Few changes do not tell at which level it rests.
-            other = _best(evidence, decoder, line, 1 - line.idle, named=named)
-            if best is None or (other is not None and 2 * other.errors < best.errors):
-                best = other
-        if best is None:
+        reads = _reads(evidence, decoder, line, line.idle, named=named)
+        if named:  # the level that it has the longer need not be that at which it rests
+            other = _reads(evidence, decoder, line, 1 - line.idle, named=named)
+            reads += [read for read in other if read.good >= _BELIEVED]
+        best = max(reads, key=lambda read: read.worth, default=None)
+        if best is None or not best.good or (best.good < _BELIEVED and not named):
             continue
-        bit, spec, trial, options, rare = best.bit, best.spec, best.trial, best.options, best.rare
-        frames, bad = trial.count("uart", "frame"), trial.errors("uart")
-        # Of a frame with an error there are two rows.
-        good = max(0, frames - bad)
-        if not good or (good < 2 and not named):
-            continue
+        bit, trial, options = best.bit, best.trial, best.options
         rate = "a standard rate" if bit.standard_baud else "no standard rate"
         parity = str(options.get("parity", "none"))[0].upper()
         why = [
@@ -77,22 +80,24 @@ def uart(evidence: Evidence, decoder: Decoder) -> Iterator[Finding]:
         against = []
         if not bit.standard_baud:
             against.append(why.pop(0))
+        if bit.samples < _BARELY:
+            against.append(f"{bit.samples:.1f} samples a bit, other rates are near")
+        if best.lengths <= 0:
+            against.append("its pulses hardly differ in length, other rates fit as well")
         if options.get("invert"):
-            rare += _INVERTED
             why.append("rests low")
-        if _is_text(trial):
-            rare -= _TEXT
+        if best.is_text:
             why.append("reads as text")
         yield Finding(
             decoder,
-            spec,
+            best.spec,
             {"rx": line.name},
-            good,
-            bad,
-            trial.explained_by("uart", "frame"),
+            best.good,
+            best.bad,
+            best.explained,
             trial.counted("uart", "frame"),
             ("character", "characters"),
-            rare,
+            best.rare,
             why,
             against,
         )
@@ -100,48 +105,88 @@ def uart(evidence: Evidence, decoder: Decoder) -> Iterator[Finding]:
 
 @dataclass(frozen=True, slots=True)
 class _Read:
-    """How a line was read, the errors for each good row, and the bits by which that is rare."""
+    """How a line was read, and what that is worth.
 
-    errors: float
+    ``lengths``: of pulses, that are multiples of the bit, less those that are not; ``rare``: the bits by which its
+    options are.
+    """
+
     bit: BitTime
     spec: str
     trial: Trial
     options: dict[str, OptionValue]
+    good: int
+    bad: int
+    explained: float
+    is_text: bool
+    lengths: int
     rare: float
 
+    @property
+    def worth(self) -> float:
+        """What speaks for it beside others of the same line, weighed as between proposals."""
+        rare = self.rare - _LENGTH_BITS * self.lengths
+        return points(Weighed(self.good, self.bad, self.explained, 0.0, 0.0, rare))
 
-def _best(
+
+def _reads(
     evidence: Evidence, decoder: Decoder, line: Line, idle: int, *, named: bool
-) -> _Read | None:
-    """Return how a line that rests at a level is read with the fewest errors; None where no bit fits."""
+) -> list[_Read]:
+    """Return a line that rests at a level read by each bit time that fits, in the frame with the fewest errors."""
     # The first pulse has the level after the first change; start bits are what is not idle.
     widths = line.widths[:_MOST_EDGES]
     bits = bit_times(widths, line.first == idle, line.samplerate_hz)
     if not any(bit.standard_baud for bit in bits) and (
         named or any(bit.samples < _COARSE for bit in bits)
     ):
-        bits += _standard(line)
-    tried = [_framed(evidence, decoder, line, idle, bit) for bit in bits]
-    return min(tried, key=lambda read: (read.errors, read.rare), default=None)
+        bits += _standard(line, idle)
+    starts = widths[int(line.first != idle) :: 2]
+    return [
+        _framed(evidence, decoder, line, idle, bit, _lengths(starts, bit.samples)) for bit in bits
+    ]
 
 
-def _standard(line: Line) -> list[BitTime]:
-    """Return standard rates of which the pulses of a line are multiples, where those are too few to measure a
-    bit, or the samples of one."""
+def _standard(line: Line, idle: int) -> list[BitTime]:
+    """Return standard rates of which the pulses of a line, or those at the level of the start bit, which no pause
+    lengthens, are multiples, where those are too few to measure a bit, or the samples of one."""
     found = []
     for rate in STANDARD_RATES:
         samples = line.samplerate_hz / rate
         widths = _without_glitches(line.widths[:_MOST_EDGES], samples)
-        bits = widths[widths < _LONGEST * samples] / samples
-        counts = np.rint(bits).astype(np.int64)
-        # Of any rate that is much too high all pulses are multiples.
-        if samples < _LEAST_SAMPLES or not len(bits) or np.gcd.reduce(counts) != 1:
-            continue
-        near = (counts > 0) & (np.abs(bits - counts) <= max(_OFF, 1 / samples))
-        fitting = float(near.mean())
-        if fitting >= _FITTING and (counts <= 2).any():
-            found.append(BitTime(samples, fitting, rate, rate))
-    return sorted(found, key=lambda bit: (-bit.fitting, bit.baud))[:3]
+        starts = widths[int(line.first != idle) :: 2]
+        fitting = max(_fitting(widths, samples), _fitting(starts, samples))
+        if samples >= _LEAST_SAMPLES and fitting >= _FITTING:
+            found.append((-_lengths(starts, samples), BitTime(samples, fitting, rate, rate)))
+    found.sort(key=lambda each: (each[0], -each[1].fitting, each[1].baud))
+    return [bit for _, bit in found[:3]]
+
+
+def _fitting(widths: Int64, samples: float) -> float:
+    """Return the share of pulses that are multiples of a bit, 0 where they have another measure, or hardly any is of
+    a character: of any rate that is much too high all pulses are multiples, or too long.
+    """
+    bits = widths[widths < _LONGEST * samples] / samples
+    counts = np.rint(bits).astype(np.int64)
+    if 2 * len(bits) <= len(widths) or np.gcd.reduce(counts) != 1 or not (counts <= 2).any():
+        return 0.0
+    return float(((counts > 0) & (np.abs(bits - counts) <= max(_OFF, 1 / samples))).mean())
+
+
+def _lengths(starts: Int64, samples: float) -> int:
+    """Return how many lengths of these pulses are whole multiples of a bit, less those that are none.
+
+    Many pulses of one length tell as little of the bit as two do. Slow edges make all longer, or shorter, by the same.
+    """
+    bits = starts[starts < _LONGEST * samples] / samples
+    bits -= np.clip(np.median(bits - np.rint(bits)), -_OFF, _OFF) if len(bits) else 0.0
+    counts, of, members = np.unique(np.rint(bits), return_inverse=True, return_counts=True)
+    means = np.bincount(of, weights=bits) / members
+    sampled = 1 / (samples * np.sqrt(members))  # by how far they are off for being sampled
+    near = np.abs(means - counts) <= np.maximum(
+        _LENGTH_OFF, np.maximum(_RATE_OFF * counts, sampled)
+    )
+    good = near & (counts > 0)
+    return int(np.where(good, 1, -1)[members > 1].sum())
 
 
 def _without_glitches(widths: Int64, samples: float) -> Int64:
@@ -156,21 +201,27 @@ def _without_glitches(widths: Int64, samples: float) -> Int64:
     return joined[joined > 0]
 
 
-def _framed(evidence: Evidence, decoder: Decoder, line: Line, idle: int, bit: BitTime) -> _Read:
+def _framed(
+    evidence: Evidence, decoder: Decoder, line: Line, idle: int, bit: BitTime, lengths: int
+) -> _Read:
     """Return the frame with the fewest errors at one rate, the usual one where several have none."""
-    tried: list[_Read] = []
+    tried: list[tuple[float, str, Trial, dict[str, OptionValue], float]] = []
     for bits, parity, rare in _FRAMES:
         options: dict[str, OptionValue] = {"baud": bit.standard_baud or bit.baud}
         options |= {"bits": bits} if bits != 8 else {}
         options |= {"parity": parity} if parity != "none" else {}
         options |= {"invert": True} if not idle else {}
         spec, trial = evidence.trial(decoder, {"rx": line.name}, options)
-        usual = rare + _rarity(bit)
-        tried.append(_Read(trial.bad / max(1, trial.good), bit, spec, trial, options, usual))
+        tried.append((trial.bad / max(1, trial.good), spec, trial, options, rare))
         # Nothing later in the list can be better, only equal.
         if trial.good >= 2 and not trial.bad:
             break
-    return min(tried, key=lambda read: read.errors)
+    _, spec, trial, options, rare = min(tried, key=lambda each: each[0])
+    bad, is_text = trial.errors("uart"), options.get("bits", 8) in _OF_TEXT and _is_text(trial)
+    rare += _rarity(bit) + _INVERTED * (not idle) - _TEXT * is_text + _ANY_RATE * (lengths <= 0)
+    good = max(0, trial.count("uart", "frame") - bad)  # of a frame with an error there are two rows
+    explained = trial.explained_by("uart", "frame")
+    return _Read(bit, spec, trial, options, good, bad, explained, is_text, lengths, rare)
 
 
 def _rarity(bit: BitTime) -> float:

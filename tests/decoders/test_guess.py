@@ -405,3 +405,27 @@ def test_a_rate_that_is_none_of_the_standard_ones_is_told_with_less_certainty(
     assert usual.score > odd.score
     assert usual.stated > odd.stated
     assert odd.stated <= 0.95
+
+
+@pytest.mark.parametrize("inverted", [False, True])
+@pytest.mark.parametrize("samples", [40, 20])
+@pytest.mark.parametrize("other", [20, 60])
+def test_a_line_of_hardly_anything_but_zeros_with_pauses_is_read_at_its_own_rate(
+    other: int, samples: int, inverted: bool, tmp_path: Path
+) -> None:
+    """Nearly all pulses are 9 bits or a pause of 5.7: a rate of which those are one bit each has fewer errors."""
+    widths = [25, 3.2]  # a break, and the mark after it (ANSI E1.11, 8)
+    for number in range(240):
+        widths += [1, 13.7] if number % other == 7 else [9, 5.7]
+    places = np.rint(np.cumsum([40, *widths]) * samples).astype(np.int64)
+    value = (np.arange(len(places) + 1) + 1 - inverted) % 2
+    edges = Edges(
+        np.concatenate(([0], places)),
+        value.astype(np.uint64),
+        ("dmx",),
+        RATE_HZ,
+        0,
+        int(places[-1]) + 400,
+    )
+    best = proposed(edges, tmp_path).proposals[0]
+    assert best.spec == f"uart:baud={RATE_HZ // samples}" + ",invert=yes" * inverted
