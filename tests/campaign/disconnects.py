@@ -8,15 +8,11 @@ another recording, or stays away longer than is waited. ``make campaign-disconne
 from __future__ import annotations
 
 import argparse
-import os
-import pty
 import random
 import socket
 import sys
 import tempfile
-import threading
 import time
-import tty
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
@@ -30,12 +26,13 @@ from freezeframe.capture.errors import RecorderStateError, TargetError
 from freezeframe.capture.folder import CaptureFolder
 from freezeframe.capture.recorder.pull import pull
 from freezeframe.capture.targets.base import Words, open_target
-from freezeframe.capture.targets.server import EtherboneServer
 from freezeframe.capture.targets.uart_server import UartBoneServer
 from tests.capture.recorder.bad_network import against, identical
 from tests.capture.recorder.fake_recorder import FakeRecorder
+from tests.capture.serving import line, serving
 from tests.capture.targets.places import pci_tree
 from tests.capture.targets.scripted_peer import honest
+from tests.threads import beside
 
 ASKED = 500
 BACK, CYCLED, AWAY = "same recording", "power-cycled", "stays away"
@@ -98,24 +95,6 @@ class Card:
         """There is nothing to free."""
 
 
-@contextmanager
-def _running(step: Callable[[], object]) -> Iterator[None]:
-    """Take steps in a thread until the block ends."""
-    stop = threading.Event()
-
-    def run() -> None:
-        while not stop.is_set():
-            step()
-
-    thread = threading.Thread(target=run, daemon=True)
-    thread.start()
-    try:
-        yield
-    finally:
-        stop.set()
-        thread.join(10)
-
-
 class _Whole(Card):
     """For Etherbone: a datagram comes whole or not at all."""
 
@@ -128,10 +107,8 @@ class _Whole(Card):
 @contextmanager
 def etherbone(card: Card, place: Path) -> Iterator[str]:
     """Serve over UDP; what is gone does not answer."""
-    server = EtherboneServer(card, _HOST, 0)
-    with _running(lambda: server.poll(0.005)):
-        yield f"etherbone://{_HOST}:{server.port}?timeout=0.1"
-    server.close()
+    with serving(card, poll_s=0.005) as url:
+        yield f"{url}?timeout=0.1"
 
 
 class _Line(UartBoneServer):
@@ -150,13 +127,10 @@ class _Line(UartBoneServer):
 @contextmanager
 def uart(card: Card, place: Path) -> Iterator[str]:
     """Serve over a pseudo-terminal."""
-    master, slave = pty.openpty()
-    tty.setraw(slave)
-    server = _Line(card, master)
-    with _running(lambda: server.poll(0.005)):
-        yield f"uart:{os.ttyname(slave)}?timeout=0.1"
-    os.close(slave)
-    os.close(master)
+    with line() as (master, path):
+        server = _Line(card, master)
+        with beside(partial(server.serve_forever, poll_s=0.005)):
+            yield f"uart:{path}?timeout=0.1"
 
 
 @contextmanager
@@ -179,22 +153,22 @@ def litex(card: Card, place: Path) -> Iterator[str]:
             if passed < reads:
                 return
 
-    def step() -> None:
-        try:
-            connection, _ = listener.accept()
-        except TimeoutError:
-            return
-        connection.settimeout(2)
-        with connection:
+    def run(ended: Callable[[], bool]) -> None:
+        while not ended():
             try:
-                if not card.gone:
-                    talk(connection)
-            except OSError:
-                return  # the client has hung up
+                connection, _ = listener.accept()
+            except TimeoutError:
+                continue
+            connection.settimeout(2)
+            with connection:
+                try:
+                    if not card.gone:
+                        talk(connection)
+                except OSError:
+                    continue  # the client has hung up
 
-    with _running(step):
+    with listener, beside(run):
         yield f"litex://{_HOST}:{listener.getsockname()[1]}?timeout=0.3"
-    listener.close()
 
 
 @contextmanager
@@ -204,17 +178,18 @@ def pci(card: Card, place: Path) -> Iterator[str]:
     bar = np.memmap(device / "resource0", "<u4", "r+")
     later = np.fromfile(pci_tree(place / "later", card.later) / "resource0", "<u4")
 
-    def step() -> None:
-        time.sleep(_STEP_S)
-        was = card.vanished
-        card.passes(1)
-        if card.gone:
-            bar[:] = _ONES
-        elif was and bar[0] == _ONES:
-            bar[1:] = later[1:]
-            bar[0] = later[0]
+    def run(ended: Callable[[], bool]) -> None:
+        while not ended():
+            time.sleep(_STEP_S)
+            was = card.vanished
+            card.passes(1)
+            if card.gone:
+                bar[:] = _ONES
+            elif was and bar[0] == _ONES:
+                bar[1:] = later[1:]
+                bar[0] = later[0]
 
-    with _running(step):
+    with beside(run):
         yield f"pci:0000:03:00.0?sysfs={place}"
 
 

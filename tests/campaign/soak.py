@@ -16,11 +16,10 @@ import signal
 import subprocess
 import sys
 import tempfile
-import threading
 import time
 import urllib.request
 from collections import OrderedDict
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -35,6 +34,7 @@ from freezeframe.capture.counters.recorded import Recorded
 from freezeframe.capture.targets.base import Words
 from freezeframe.capture.targets.server import EtherboneServer, poll_any
 from freezeframe.emulator.card_image import CardImage, empty_recording
+from tests.threads import beside
 
 CARD = "ethernet-8"
 PAGE, MARK = Path("docs/reliability.md"), "<!-- soak -->"
@@ -242,23 +242,17 @@ def soak(minutes: float, targets: int, every_s: float, folder: Path) -> Soak:
 @contextmanager
 def _answering(cards: Sequence[Producer]) -> Iterator[list[OnceServer]]:
     servers = [OnceServer(card) for card in cards]
-    ended = threading.Event()
 
-    def answer() -> None:
-        while not ended.is_set():
+    def answer(ended: Callable[[], bool]) -> None:
+        while not ended():
             poll_any(servers, 0.05)
             for card in cards:
                 card.move()
 
-    thread = threading.Thread(target=answer)
-    thread.start()
-    try:
+    with beside(answer):
         yield servers
-    finally:
-        ended.set()
-        thread.join()
-        for server in servers:
-            server.close()
+    for server in servers:
+        server.close()
 
 
 def _look_at(process: subprocess.Popen[str], seconds: float) -> list[Look]:

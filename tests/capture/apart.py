@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
@@ -11,6 +10,7 @@ from freezeframe.capture.targets.base import Target, open_target
 from freezeframe.capture.targets.server import EtherboneServer, poll_any
 from freezeframe.emulator.apart import cards_apart
 from freezeframe.emulator.target import EmulatorTarget
+from tests.threads import beside
 
 STEP_PS = 20_000_000  # of simulated time between two looks at the sockets
 
@@ -18,21 +18,17 @@ STEP_PS = 20_000_000  # of simulated time between two looks at the sockets
 @contextmanager
 def served_apart(target: EmulatorTarget) -> Iterator[list[Target]]:
     """Yield a client for each card of a pair made with ``apart``; nothing else may use the pair meanwhile."""
-    stop = threading.Event()
     with ExitStack() as closing:
         servers = [EtherboneServer(card, "127.0.0.1") for card in cards_apart(target)]
 
-        def serve() -> None:
-            while not stop.is_set():
+        def serve(ended: Callable[[], bool]) -> None:
+            while not ended():
                 poll_any(servers, 0.002)
                 target.advance(STEP_PS)
 
-        thread = threading.Thread(target=serve, daemon=True)
-        thread.start()
         for server in servers:
             closing.callback(server.close)
-        closing.callback(thread.join)
-        closing.callback(stop.set)
+        closing.enter_context(beside(serve))
         clients = [open_target(f"etherbone://127.0.0.1:{server.port}") for server in servers]
         for client in clients:
             closing.callback(client.close)

@@ -7,9 +7,11 @@ import signal
 import socket
 import subprocess
 import sys
-import threading
 import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
+from queue import Queue
 
 import pytest
 
@@ -18,6 +20,7 @@ from freezeframe.capture.targets.base import Target, open_target
 from freezeframe.emulator.serve import emulate
 from freezeframe.emulator.target import EmulatorTarget, open_emulator
 from tests.emulator.reading import Card
+from tests.threads import beside
 
 MAGIC = 0x46525A46
 
@@ -111,23 +114,22 @@ def test_a_boot_nonce_is_drawn_at_each_power_up_and_tells_nothing_of_seed_or_fau
     assert nonce(77) == 77
 
 
+@contextmanager
+def served(truth: Path | None = None) -> Iterator[Target]:
+    """Serve a pair that its fault freezes, until the end of the block; gives a client of it."""
+    ready: Queue[str] = Queue()
+
+    def run(ended: Callable[[], bool]) -> None:
+        emulate("127.0.0.1:0", "forth", "word-omitted", 3, truth, ready.put, speed=None, stop=ended)
+
+    with beside(run):
+        target = open_target(ready.get(timeout=20))
+        yield target
+        target.close()
+
+
 def test_a_served_pair_answers_freezes_by_itself_and_stops_when_told(tmp_path: Path) -> None:
-    ready: list[str] = []
-    stop, listening = threading.Event(), threading.Event()
-
-    def on_ready(url: str) -> None:
-        ready.append(url)
-        listening.set()
-
-    thread = threading.Thread(
-        target=emulate,
-        args=("127.0.0.1:0", "forth", "word-omitted", 3, tmp_path / "truth.json", on_ready),
-        kwargs={"speed": None, "stop": stop.is_set},
-    )
-    thread.start()
-    try:
-        assert listening.wait(20)
-        target = open_target(ready[0])
+    with served(tmp_path / "truth.json") as target:
         assert target.read([0, 0x0100_0000]).tolist() == [MAGIC, MAGIC]
         deadline = time.monotonic() + 20
         while int(target.read([0x0100_0104])[0]) & 3 != 3 and time.monotonic() < deadline:
@@ -136,31 +138,11 @@ def test_a_served_pair_answers_freezes_by_itself_and_stops_when_told(tmp_path: P
         # Once both are held the CRC tables become ready without anyone polling for them.
         time.sleep(0.3)
         assert int(target.read([0x284])[0]) >> 16 == 8
-        target.close()
-    finally:
-        stop.set()
-        thread.join(10)
-    assert not thread.is_alive()
     assert "word-omitted" in (tmp_path / "truth.json").read_text()
 
 
 def test_a_served_card_that_is_armed_and_held_can_be_frozen_while_the_other_stands_still() -> None:
-    ready: list[str] = []
-    stop, listening = threading.Event(), threading.Event()
-
-    def on_ready(url: str) -> None:
-        ready.append(url)
-        listening.set()
-
-    thread = threading.Thread(
-        target=emulate,
-        args=("127.0.0.1:0", "forth", "word-omitted", 3, None, on_ready),
-        kwargs={"speed": None, "stop": stop.is_set},
-    )
-    thread.start()
-    try:
-        assert listening.wait(20)
-        target = open_target(ready[0])
+    with served() as target:
         deadline_s = time.monotonic() + 20
 
         def wait_for_frozen(device: int) -> bool:
@@ -176,11 +158,6 @@ def test_a_served_card_that_is_armed_and_held_can_be_frozen_while_the_other_stan
         target.write(0x10C, [0x465A << 16 | 2])
         deadline_s = time.monotonic() + 3  # 655 us of simulation: post runs out by cycles alone
         assert wait_for_frozen(0)
-        target.close()
-    finally:
-        stop.set()
-        thread.join(10)
-    assert not thread.is_alive()
 
 
 SERVE = """

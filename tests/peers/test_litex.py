@@ -2,11 +2,7 @@
 
 from __future__ import annotations
 
-import os
-import pty
-import threading
 import time
-import tty
 from collections.abc import Iterator
 
 import numpy as np
@@ -34,9 +30,11 @@ from freezeframe.capture.targets.etherbone_codec import (
     encode_writes,
 )
 from freezeframe.capture.targets.uart_server import UartBoneServer
+from tests.capture.serving import line
 from tests.capture.targets.fake_device import OUTSIDE, FakeTarget
 from tests.capture.targets.serve_fake import python_module, spawned
 from tests.peers.serve_litex import comm_udp
+from tests.threads import beside
 
 FAKE = FakeTarget(depth=512)
 TRACE = (0x40000 + 4 * np.arange(2048)).astype(np.uint32)
@@ -180,14 +178,8 @@ def test_our_litex_client_reads_and_writes_through_remoteserver(where: tuple[str
 
 def test_commuart_reads_and_writes_through_our_uartbone_server() -> None:
     fake = FakeTarget(depth=512)
-    master, slave = pty.openpty()
-    tty.setraw(slave)
-    server = UartBoneServer(fake, master)
-    stop = threading.Event()
-    thread = threading.Thread(target=server.serve_forever, args=(stop.is_set, None, 0.01))
-    thread.start()
-    try:
-        comm = CommUART(os.ttyname(slave), 921600)
+    with line() as (master, path), beside(UartBoneServer(fake, master).serve_forever):
+        comm = CommUART(path, 921600)
         assert comm.read(0x0) == 0x46525A46
         assert comm.read(0x40000, 255) == fake.read(TRACE[:255]).tolist()
         assert comm.read(0x40000, 4, burst="fixed") == fake.read(TRACE[:1]).tolist() * 4
@@ -196,8 +188,3 @@ def test_commuart_reads_and_writes_through_our_uartbone_server() -> None:
         assert comm.read(SEED_AT) == 0x12345678
         assert comm.read(0x6000, 30) == list(range(30))
         comm.close()
-    finally:
-        stop.set()
-        thread.join()
-        os.close(slave)
-        os.close(master)

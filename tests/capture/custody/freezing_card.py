@@ -5,15 +5,15 @@ from __future__ import annotations
 import random
 import threading
 import time
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 
 from freezeframe.capture.errors import TargetTimeout
 from freezeframe.capture.registers import names
 from freezeframe.capture.targets.base import Words
-from freezeframe.capture.targets.server import EtherboneServer
 from tests.capture.recorder.fake_recorder import ARMED, FROZEN, FakeRecorder
+from tests.capture.serving import serving
 
 
 @dataclass(frozen=True)
@@ -90,18 +90,6 @@ class FreezingCard(FakeRecorder):
             self._freezes_at_s = time.monotonic() + self._pause_s()
 
 
-@contextmanager
-def served(card: FreezingCard) -> Iterator[str]:
+def served(card: FreezingCard) -> AbstractContextManager[str]:
     """Answer Etherbone for a card, whose time passes between the datagrams; gives the URL."""
-    server = EtherboneServer(card, "127.0.0.1", 0)
-    stop = threading.Event()
-    thread = threading.Thread(
-        target=server.serve_forever, args=(stop.is_set, card.run_on, 0.002), daemon=True
-    )
-    thread.start()
-    try:
-        yield f"etherbone://127.0.0.1:{server.port}"
-    finally:
-        stop.set()
-        thread.join(10)
-        server.close()
+    return serving(card, card.run_on, 0.002)

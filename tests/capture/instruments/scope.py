@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import socket
-import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+
+from tests.threads import beside
 
 IDN = "MAKER,MSO-X 3054A,MY00000001,02.00.2013"
 
@@ -57,15 +58,15 @@ class Scope:
         return b"?\n" if command.endswith("?") else None
 
 
-def _serve(connection: socket.socket, scope: Scope, stop: threading.Event) -> None:
+def _serve(connection: socket.socket, scope: Scope, ended: Callable[[], bool]) -> None:
     with connection:
         buffer = b""
-        while not stop.is_set():
+        while not ended():
             while b"\n" not in buffer:
                 try:
                     got = connection.recv(4096)
                 except TimeoutError:
-                    if stop.is_set():
+                    if ended():
                         return
                     continue
                 except OSError:
@@ -88,12 +89,11 @@ def _serve(connection: socket.socket, scope: Scope, stop: threading.Event) -> No
 @contextmanager
 def served(scope: Scope, connected: Callable[[], None] | None = None) -> Iterator[str]:
     """Serve one connection after the other and yield the VISA name."""
-    stop = threading.Event()
     with socket.create_server(("127.0.0.1", 0)) as server:
         server.settimeout(0.1)
 
-        def run() -> None:
-            while not stop.is_set():
+        def run(ended: Callable[[], bool]) -> None:
+            while not ended():
                 try:
                     connection, _ = server.accept()
                 except TimeoutError:
@@ -101,12 +101,7 @@ def served(scope: Scope, connected: Callable[[], None] | None = None) -> Iterato
                 if connected is not None:
                     connected()
                 connection.settimeout(0.1)
-                _serve(connection, scope, stop)
+                _serve(connection, scope, ended)
 
-        thread = threading.Thread(target=run, name="scope")
-        thread.start()
-        try:
+        with beside(run):
             yield f"TCPIP::127.0.0.1::{server.getsockname()[1]}::SOCKET"
-        finally:
-            stop.set()
-            thread.join(10)

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
+from queue import Queue
 from typing import Any
 
 import numpy as np
@@ -34,6 +35,7 @@ from freezeframe.capture.targets.logged import LoggedTarget
 from freezeframe.emulator.card_image import SERVED, CardImage
 from freezeframe.emulator.serve import serve_card
 from tests.capture.card.recorded import BYTES, TEXT, card, recording
+from tests.threads import beside
 
 
 def _device(image: CardImage) -> CardDevice:
@@ -422,28 +424,9 @@ def _history(card: Card, place: Path) -> list[dict[str, Any]]:
     return list(folder.manifest["history"])
 
 
-class _served:
+@contextmanager
+def _served(file: Path) -> Iterator[str]:
     """A software device in a thread, for the length of a block; gives its URL."""
-
-    def __init__(self, file: Path) -> None:
-        self._file = file
-        self._ready = threading.Event()
-        self._stop = threading.Event()
-        self._url = ""
-        self._thread = threading.Thread(target=self._run)
-
-    def __enter__(self) -> str:
-        self._thread.start()
-        assert self._ready.wait(10)
-        return self._url
-
-    def __exit__(self, *_: object) -> None:
-        self._stop.set()
-        self._thread.join()
-
-    def _run(self) -> None:
-        def ready(url: str) -> None:
-            self._url = url
-            self._ready.set()
-
-        serve_card("127.0.0.1:0", self._file, ready, self._stop.is_set)
+    ready: Queue[str] = Queue()
+    with beside(lambda ended: serve_card("127.0.0.1:0", file, ready.put, ended)):
+        yield ready.get(timeout=10)

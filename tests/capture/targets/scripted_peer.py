@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import socket
-import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 from freezeframe.capture.targets.etherbone_codec import PROBE, PROBE_REPLY, decode_request
 from tests.capture.targets.fake_device import FakeTarget
+from tests.threads import beside
 
 Script = Callable[[bytes, int], list[bytes]]
 """From a request and its number (probes do not count) to the datagrams that answer it."""
@@ -36,10 +36,9 @@ def scripted(
     sock.bind(("127.0.0.1", 0))
     sock.settimeout(0.02)
     peer = Peer(f"etherbone://127.0.0.1:{sock.getsockname()[1]}")
-    stop = threading.Event()
 
-    def run() -> None:
-        while not stop.is_set():
+    def run(ended: Callable[[], bool]) -> None:
+        while not ended():
             try:
                 packet, client = sock.recvfrom(65536)
             except TimeoutError:
@@ -53,14 +52,8 @@ def scripted(
             for answer in answers:
                 sock.sendto(answer, client)
 
-    thread = threading.Thread(target=run, daemon=True)
-    thread.start()
-    try:
+    with sock, beside(run):
         yield peer
-    finally:
-        stop.set()
-        thread.join(10)
-        sock.close()
 
 
 def honest(fake: FakeTarget) -> Callable[[bytes], bytes]:

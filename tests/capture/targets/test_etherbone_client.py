@@ -7,6 +7,7 @@ import socket
 import threading
 import time
 from collections.abc import Callable
+from contextlib import closing
 from itertools import cycle, pairwise
 
 import numpy as np
@@ -22,6 +23,7 @@ from tests.capture.targets.fake_device import FakeTarget
 from tests.capture.targets.scripted_peer import honest, scripted
 from tests.capture.targets.serve_fake import spawned
 from tests.capture.targets.udp_proxy import BadNetwork, bad_network
+from tests.threads import beside
 
 FAKE = FakeTarget(depth=512, seed=5)
 ANSWER = honest(FAKE)
@@ -407,13 +409,11 @@ def test_the_time_that_is_up_says_how_many_words_are_missing_and_from_where() ->
 
 
 def test_a_flood_of_no_answers_does_not_stop_the_clock() -> None:
-    flooding = threading.Event()
-
-    def flood(client: tuple[str, int], port: int) -> None:
+    def flood(ended: Callable[[], bool]) -> None:
         with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as sock:
             sock.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEPORT, 1)
             sock.bind(("127.0.0.1", port))
-            while not flooding.is_set():
+            while not ended():
                 sock.sendto(b"not an answer", client)
 
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as server:
@@ -432,17 +432,12 @@ def test_a_flood_of_no_answers_does_not_stop_the_clock() -> None:
         clock = SteppedClock(look_s=0.001)
         target = opened(f"etherbone://127.0.0.1:{port}", clock, timeout=0.3)
         probing.join()
-        flooder = threading.Thread(target=flood, args=(client, port))
-        flooder.start()
-        try:
+        with beside(flood):
             begun_s = clock.time_s
             with pytest.raises(TargetTimeout, match="1 of 1 words"):
                 target.read([0])
             assert clock.time_s - begun_s < 2
             assert target.stats.malformed > 100
-        finally:
-            flooding.set()
-            flooder.join()
 
 
 def test_a_peer_that_answers_a_word_now_and_then_is_given_up_at_the_deadline() -> None:
@@ -507,17 +502,10 @@ def test_ipv6_works_where_the_machine_has_it() -> None:
         server = EtherboneServer(FAKE, "::1")
     except TargetError:
         pytest.skip("this machine has no IPv6 loopback")
-    stop = threading.Event()
-    thread = threading.Thread(target=server.serve_forever, args=(stop.is_set,))
-    thread.start()
-    try:
+    with closing(server), beside(server.serve_forever):
         target = open_etherbone(f"etherbone://[::1]:{server.port}")
         assert target.read([0]).tolist() == [FRZF]
         target.close()
-    finally:
-        stop.set()
-        thread.join()
-        server.close()
 
 
 def test_the_devices_behind_a_bad_network_are_found() -> None:

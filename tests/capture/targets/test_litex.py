@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import socket
-import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -15,6 +14,7 @@ from freezeframe.capture.errors import InputError, TargetError, TargetTimeout
 from freezeframe.capture.targets.litex import LitexTarget, open_litex
 from tests.capture.targets.fake_device import FakeTarget
 from tests.capture.targets.scripted_peer import honest
+from tests.threads import beside
 
 FAKE = FakeTarget(depth=512)
 ANSWER = honest(FAKE)
@@ -28,12 +28,11 @@ def stand_in(talk: Talk) -> Iterator[tuple[str, list[bytes]]]:
     """Accept connections and let ``talk(connection, number)`` have each until it returns."""
     listener = socket.create_server(("127.0.0.1", 0))
     listener.settimeout(0.02)
-    stop = threading.Event()
     failures: list[bytes] = []
 
-    def run() -> None:
+    def run(ended: Callable[[], bool]) -> None:
         number = 0
-        while not stop.is_set():
+        while not ended():
             try:
                 connection, _ = listener.accept()
             except TimeoutError:
@@ -46,14 +45,8 @@ def stand_in(talk: Talk) -> Iterator[tuple[str, list[bytes]]]:
                     failures.append(str(error).encode())
             number += 1
 
-    thread = threading.Thread(target=run)
-    thread.start()
-    try:
+    with listener, beside(run):
         yield f"litex://127.0.0.1:{listener.getsockname()[1]}", failures
-    finally:
-        stop.set()
-        thread.join()
-        listener.close()
 
 
 def request(connection: socket.socket) -> bytes:

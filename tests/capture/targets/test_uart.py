@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import pty
-import threading
 import time
 import tty
 from collections.abc import Callable, Iterator
@@ -22,22 +21,12 @@ from freezeframe.capture.targets.uartbone_codec import (
     encode_write,
     next_command,
 )
+from tests.capture.serving import line
 from tests.capture.targets.fake_device import FakeTarget
+from tests.threads import beside
 
 FAKE = FakeTarget(depth=512)
 TRACE = (0x40000 + 4 * np.arange(1024)).astype(np.uint32)
-
-
-@contextmanager
-def line() -> Iterator[tuple[int, str]]:
-    """A pseudo-terminal: the far end as a descriptor, the near end as a path."""
-    master, slave = pty.openpty()
-    tty.setraw(slave)
-    try:
-        yield master, os.ttyname(slave)
-    finally:
-        os.close(slave)
-        os.close(master)
 
 
 @contextmanager
@@ -45,11 +34,10 @@ def answering(script: Callable[[bytes, int], bytes]) -> Iterator[tuple[str, list
     """A far end that answers each chunk of bytes it hears by ``script(chunk, number)``."""
     with line() as (master, path):
         heard: list[bytes] = []
-        stop = threading.Event()
         os.set_blocking(master, False)
 
-        def run() -> None:
-            while not stop.is_set():
+        def run(ended: Callable[[], bool]) -> None:
+            while not ended():
                 try:
                     chunk = os.read(master, 4096)
                 except BlockingIOError:
@@ -60,27 +48,16 @@ def answering(script: Callable[[bytes, int], bytes]) -> Iterator[tuple[str, list
                 if answer:
                     os.write(master, answer)
 
-        thread = threading.Thread(target=run)
-        thread.start()
-        try:
+        with beside(run):
             yield path, heard
-        finally:
-            stop.set()
-            thread.join()
 
 
 @contextmanager
 def served(fake: FakeTarget) -> Iterator[tuple[str, UartBoneServer]]:
     with line() as (master, path):
         server = UartBoneServer(fake, master)
-        stop = threading.Event()
-        thread = threading.Thread(target=server.serve_forever, args=(stop.is_set, None, 0.01))
-        thread.start()
-        try:
+        with beside(server.serve_forever):
             yield path, server
-        finally:
-            stop.set()
-            thread.join()
 
 
 def hexed(*words: int) -> bytes:
@@ -238,10 +215,9 @@ def test_the_late_end_of_a_short_answer_is_not_taken_for_the_next_answer() -> No
     with line() as (master, path):
         os.set_blocking(master, False)
         heard: list[bytes] = []
-        stop = threading.Event()
 
-        def run() -> None:
-            while not stop.is_set():
+        def run(ended: Callable[[], bool]) -> None:
+            while not ended():
                 try:
                     heard.append(os.read(master, 4096))
                 except BlockingIOError:
@@ -252,15 +228,10 @@ def test_the_late_end_of_a_short_answer_is_not_taken_for_the_next_answer() -> No
                     time.sleep(0.33)  # after the client gave up on it, before it asks again
                     os.write(master, hexed(1, 2)[5:])
 
-        thread = threading.Thread(target=run)
-        thread.start()
-        try:
+        with beside(run):
             target = UartTarget(path)
             assert target.read([0, 4]).tolist() == [1, 2]
             assert target.stats.stray_B == 8
-        finally:
-            stop.set()
-            thread.join()
 
 
 def test_bytes_that_nobody_asked_for_are_thrown_away_before_a_command() -> None:
@@ -268,25 +239,17 @@ def test_bytes_that_nobody_asked_for_are_thrown_away_before_a_command() -> None:
         target = UartTarget(path)
         os.write(master, b"boot\n")
         time.sleep(0.05)
-        server = UartBoneServer(FakeTarget(depth=64), master)
-        stop = threading.Event()
-        thread = threading.Thread(target=server.serve_forever, args=(stop.is_set, None, 0.01))
-        thread.start()
-        try:
+        with beside(UartBoneServer(FakeTarget(depth=64), master).serve_forever):
             assert target.read([0]).tolist() == [0x46525A46]
             assert target.stats.stray_B == 5
-        finally:
-            stop.set()
-            thread.join()
 
 
 def test_a_line_that_never_falls_silent_is_a_clear_error() -> None:
     with line() as (master, path):
-        stop = threading.Event()
 
-        def babble() -> None:
+        def babble(ended: Callable[[], bool]) -> None:
             os.set_blocking(master, False)
-            while not stop.is_set():
+            while not ended():
                 try:
                     os.write(master, b"login: ")
                     os.read(master, 4096)
@@ -294,9 +257,7 @@ def test_a_line_that_never_falls_silent_is_a_clear_error() -> None:
                     pass
                 time.sleep(0.01)
 
-        thread = threading.Thread(target=babble)
-        thread.start()
-        try:
+        with beside(babble):
             target = UartTarget(path, timeout_s=0.6)
             os.write(
                 master, b"login: "
@@ -304,9 +265,6 @@ def test_a_line_that_never_falls_silent_is_a_clear_error() -> None:
             time.sleep(0.1)  # as where the terminal has not handed it on yet
             with pytest.raises(TargetTimeout, match=r"does not fall silent.*a console"):
                 target.read([0])
-        finally:
-            stop.set()
-            thread.join()
 
 
 def test_no_answer_is_a_timeout_that_says_how_much_came() -> None:

@@ -5,10 +5,12 @@ from __future__ import annotations
 import random
 import select
 import socket
-import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import partial
+
+from tests.threads import beside
 
 Spoil = Callable[[bytes], bytes]
 
@@ -38,20 +40,12 @@ def bad_network(server_url: str, network: BadNetwork) -> Iterator[BadNetwork]:
     outer = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
     outer.bind(("127.0.0.1", 0))
     network.url = f"etherbone://127.0.0.1:{outer.getsockname()[1]}"
-    stop = threading.Event()
-    thread = threading.Thread(target=_relay, args=(inner, outer, network, stop), daemon=True)
-    thread.start()
-    try:
+    with inner, outer, beside(partial(_relay, inner, outer, network)):
         yield network
-    finally:
-        stop.set()
-        thread.join(10)
-        inner.close()
-        outer.close()
 
 
 def _relay(
-    inner: socket.socket, outer: socket.socket, network: BadNetwork, stop: threading.Event
+    inner: socket.socket, outer: socket.socket, network: BadNetwork, ended: Callable[[], bool]
 ) -> None:
     chance = random.Random(network.seed)
     client: tuple[str, int] | None = None
@@ -68,7 +62,7 @@ def _relay(
                 network.lost += 1  # the server is away
         datagrams.clear()
 
-    while not stop.is_set():
+    while not ended():
         readable, _, _ = select.select([inner, outer], [], [], 0.005)
         if not readable:
             send(held)
