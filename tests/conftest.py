@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 from hypothesis import settings
 
-from tests.time_table import TimeTable
+from tests.time_table import TimeTable, room_of
 
 _TESTS = count()
 ROOT = Path(__file__).parents[1]
@@ -81,9 +81,11 @@ def pytest_collection_finish() -> None:
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Spread the files of ``tests/rtl`` between the others: one worker simulates while the other compiles kernels."""
-    files = list(dict.fromkeys(item.path for item in items))
-    simulated = [file for file in files if ROOT / "tests" / "rtl" in file.parents]
-    others = [file for file in files if file not in simulated]
-    place = {file: n / len(part) for part in (simulated, others) for n, file in enumerate(part)}
+    """Spread the files of each room over the run: files that follow each other, and run at the same time, rarely wait
+    for the same kernel to be compiled, and one worker simulates while the other compiles.
+    """
+    rooms: dict[str, dict[Path, None]] = {}
+    for item in items:
+        rooms.setdefault(room_of(item.nodeid), {})[item.path] = None
+    place = {file: n / len(files) for files in rooms.values() for n, file in enumerate(files)}
     items.sort(key=lambda item: place[item.path])
