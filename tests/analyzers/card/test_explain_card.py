@@ -225,8 +225,7 @@ def test_a_stretch_that_may_reorder_is_not_accused_of_it() -> None:
     assert said(explain_card(recording(sent, swapped, more=more))) == []
 
 
-def test_a_broken_law_without_an_explanation_is_a_finding_and_an_unread_counter_is_not() -> None:
-    more = """\
+COUNTED = """\
 [counter.in_packets]
 counts = "packets"
 tap = "a"
@@ -234,7 +233,10 @@ tap = "a"
 counts = "packets"
 tap = "b"
 """
-    clean = recording(frames(), frames(), more=more)
+
+
+def test_a_broken_law_without_an_explanation_is_a_finding_and_an_unread_counter_is_not() -> None:
+    clean = recording(frames(), frames(), more=COUNTED)
     short = replace(clean, counters={"in_packets": 9, "out_packets": 11})
     finding = explain_card(short).findings[0]
     assert finding.diagnosis == "law-broken" and "= -2; must be at least 0" in finding.text
@@ -246,15 +248,7 @@ tap = "b"
 def test_counters_of_two_clocks_break_a_law_only_beyond_what_passed_between_their_closings() -> (
     None
 ):
-    more = """\
-[counter.in_packets]
-counts = "packets"
-tap = "a"
-[counter.out_packets]
-counts = "packets"
-tap = "b"
-"""
-    text = TWO_TAPS.format(shape="ethernet", second="eth") + more
+    text = TWO_TAPS.format(shape="ethernet", second="eth") + COUNTED
     second = text.index('clock = "bus"', text.index("[tap.b]"))
     text = text[:second] + 'clock = "rx"' + text[second + len('clock = "bus"') :]
     text = text.replace("[format.eth]", "[clock.rx]\nhz = 200_000_000\n[format.eth]")

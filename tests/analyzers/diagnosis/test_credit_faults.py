@@ -172,21 +172,26 @@ def test_a_wait_that_the_receiver_ended_after_both_logs_had_closed_is_healthy(
     )
 
 
-@pytest.mark.parametrize(("lag_us", "healthy"), [(500, True), (1, False)])
-def test_words_that_the_receiver_let_go_only_after_the_sender_had_frozen_were_not_to_be_credited(
-    explained: Explain, lag_us: int, healthy: bool
-) -> None:
+def let_go_late(lag_us: int, stalled_flows: int, credited: int) -> Pair:
+    """Ten packets of which the last reaches the receiver so much later, and a sender that freezes while it waits."""
     pair = Pair(post_ps=400 * US, causes=STALL)
     for _ in range(10):
         pair.send(flow=2, length=10)  # 13 words each
     pair.crossings[-1].lag_ps = lag_us * US
     pair.credit(T0, 117, flow=2)
     pair.event("A", T0 + 5 * US, "PRESSURE", "begin", 0, 2)
-    pair.set("A", "frozen.stalled_flows", value=1 << 2)
-    books = {"sent": 130, "credited": 117, "limit": 1024}
+    pair.set("A", "frozen.stalled_flows", value=stalled_flows)
+    books = {"sent": 130, "credited": credited, "limit": 1024}
     pair.account("A", 2, **books, received=130, freed=130, reported=130)
     pair.cause_cycle["A"] = (T0 + 300 * US) // BUS_PS
-    result = explained(pair)
+    return pair
+
+
+@pytest.mark.parametrize(("lag_us", "healthy"), [(500, True), (1, False)])
+def test_words_that_the_receiver_let_go_only_after_the_sender_had_frozen_were_not_to_be_credited(
+    explained: Explain, lag_us: int, healthy: bool
+) -> None:
+    result = explained(let_go_late(lag_us, 1 << 2, credited=117))
     assert (result.findings == []) is healthy
     assert ("freed nothing for that long" in " ".join(result.notes)) is healthy
 
@@ -195,16 +200,7 @@ def test_words_that_the_receiver_let_go_only_after_the_sender_had_frozen_were_no
 def test_a_wait_is_the_receivers_where_the_sender_was_told_of_all_that_had_left_whatever_came_after(
     explained: Explain, lag_us: int, healthy: bool
 ) -> None:
-    pair = Pair(post_ps=400 * US, causes=STALL)
-    for _ in range(10):
-        pair.send(flow=2, length=10)  # 13 words each
-    pair.crossings[-1].lag_ps = lag_us * US
-    pair.credit(T0, 117, flow=2)
-    pair.event("A", T0 + 5 * US, "PRESSURE", "begin", 0, 2)
-    pair.set("A", "frozen.stalled_flows", value=0)  # it went on after its log had closed
-    books = {"sent": 130, "credited": 120, "limit": 1024}
-    pair.account("A", 2, **books, received=130, freed=130, reported=130)
-    pair.cause_cycle["A"] = (T0 + 300 * US) // BUS_PS
+    pair = let_go_late(lag_us, 0, credited=120)  # it went on after its log had closed
     assert (explained(pair).findings == []) is healthy
 
 

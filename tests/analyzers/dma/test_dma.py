@@ -140,11 +140,6 @@ def test_a_healthy_handler_takes_several_completions_with_one_interrupt() -> Non
     assert (found.again, found.lost, found.response_cycles) == ((), (), (200, 200))
 
 
-def test_a_completion_that_comes_as_the_line_is_enabled_is_interrupted_for_at_once() -> None:
-    rows = [irq(0, "enabled", 1), irq(0, "raised", 1), irq(200, "masked", 1), irq(300, "enabled")]
-    assert told(rows).lost == ()
-
-
 def test_an_interrupt_on_top_of_one_that_was_not_masked_while_two_wait_is_a_storm() -> None:
     rows = [
         irq(0, "enabled"), note(100), irq(100, "raised", 1), note(120), irq(120, "raised", 2),
@@ -173,37 +168,44 @@ def test_a_lost_interrupt_is_seen_when_the_next_completion_comes_two_cycles_late
     assert told([irq(0, "enabled", 1), irq(3 + delay, "raised", 1)]).lost == ()
 
 
-def test_a_line_raised_late_for_nothing_but_the_completion_that_was_due_lost_nothing() -> None:
-    rows = [irq(0, "enabled"), note(100), irq(108, "raised", 1), irq(300, "masked", 1)]
-    assert told(rows).lost == ()
-    rows = [irq(0, "enabled"), note(100), note(900), irq(900, "raised", 2)]
-    assert [one.cause.cycle for one in told(rows).lost] == [100]
+LOST: dict[str, tuple[list[LogRow], list[int]]] = {
+    "interrupted for at once as it comes with the enabling": (
+        [irq(0, "enabled", 1), irq(0, "raised", 1), irq(200, "masked", 1), irq(300, "enabled")], []
+    ),
+    "counted at the enabling it came with": (
+        [irq(0, "enabled", 1), note(0), note(900), irq(900, "raised", 2)], [0]
+    ),
+    "waited at the enabling and not at the next interrupt: never so many": (
+        [irq(0, "enabled", 128), note(900), irq(900, "raised", 1)], []
+    ),
+    "waited at the enabling and not at the next interrupt: one bit": (
+        [irq(0, "enabled", 1), note(900), irq(900, "raised", 1)], []
+    ),
+    "nothing, raised late for the completion that was due": (
+        [irq(0, "enabled"), note(100), irq(108, "raised", 1), irq(300, "masked", 1)], []
+    ),
+    "due, and raised for with the next one": (
+        [irq(0, "enabled"), note(100), note(900), irq(900, "raised", 2)], [100]
+    ),
+    "unknown where events were lost": (
+        [irq(0, "enabled", 1), row(5, "LOSS", "", 2), note(900), irq(900, "raised", 2)], []
+    ),
+    "nothing is missed before the first enabling": (
+        [note(10), note(900), irq(901, "raised", 5), irq(1000, "enabled")], []
+    ),
+}  # fmt: skip
 
 
-@pytest.mark.parametrize(
-    ("enabled", "raised"), [(128, 1), (1, 1)], ids=["never so many", "one bit"]
-)
-def test_what_waited_at_the_enabling_and_not_at_the_next_interrupt_never_waited(
-    enabled: int, raised: int
-) -> None:
-    rows = [irq(0, "enabled", enabled), note(900), irq(900, "raised", raised)]
-    assert told(rows).lost == ()
-
-
-def test_a_completion_that_came_with_the_enabling_may_be_counted_there_already() -> None:
-    rows = [irq(0, "enabled", 1), note(0), note(900), irq(900, "raised", 2)]
-    assert [one.cause.cycle for one in told(rows).lost] == [0]
+@pytest.mark.parametrize("what", LOST)
+def test_a_completion_is_lost_when_it_waited_and_no_interrupt_came_for_it(what: str) -> None:
+    rows, lost = LOST[what]
+    assert [one.cause.cycle for one in told(rows).lost] == lost
 
 
 def test_a_lost_interrupt_that_nothing_follows_is_told_only_when_the_recording_goes_on() -> None:
     rows = [irq(0, "enabled", 1)]
     assert [one.raised for one in told(rows, 1000).lost] == [None]
     assert told(rows, 4).lost == ()
-
-
-def test_where_events_were_lost_the_absence_of_an_interrupt_says_nothing() -> None:
-    rows = [irq(0, "enabled", 1), row(5, "LOSS", "", 2), note(900), irq(900, "raised", 2)]
-    assert told(rows).lost == ()
 
 
 def test_a_card_that_interrupts_for_local_notifications_has_them_as_completions_too() -> None:
@@ -231,10 +233,6 @@ def test_a_completion_that_the_card_counts_and_the_host_never_takes_makes_fruitl
     found = told([*rows, irq(654, "enabled", 1)])
     assert (found.fruitless, found.raised, found.completions) == (3, 3, 0)
     assert told(HEALTHY).fruitless == 0
-
-
-def test_before_the_first_enabling_nothing_is_missed() -> None:
-    assert told([note(10), note(900), irq(901, "raised", 5), irq(1000, "enabled")]).lost == ()
 
 
 # -- rates -----------------------------------------------------------------------------------------
@@ -280,28 +278,24 @@ def test_transfers_are_followed_from_posting_to_notification(tmp_path: Path) -> 
     assert table[table["side"] == "sent"]["seq"].tolist() == list(range(8))
 
 
-def test_a_descriptor_that_later_ones_overtook_was_never_given_back(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("left_out", "never_done", "never_told", "waiting"),
+    [({"lost": {3}}, 1, 0, 0), ({"untold": {4}}, 0, 1, 0), ({"lost": {6, 7}}, 0, 0, 2)],
+    ids=["later ones overtook it", "done and not told", "the last ones wait"],
+)
+def test_a_handle_that_is_not_given_back_is_told_by_how_far_it_came(
+    tmp_path: Path, left_out: dict[str, set[int]], never_done: int, never_told: int, waiting: int
+) -> None:
     pair = Pair()
-    transfers(pair, lost={3})
-    found = analysed(pair, tmp_path).figure("A.handles.never_done")
-    assert (found.value, found.note) == (1, "packets 3")
-
-
-def test_a_transfer_done_but_never_told_is_another_matter(tmp_path: Path) -> None:
-    pair = Pair()
-    transfers(pair, untold={4})
+    transfers(pair, **left_out)
     result = analysed(pair, tmp_path)
-    assert result.figure("A.handles.never_done").value == 0
-    found = result.figure("A.handles.never_told")
-    assert (found.value, found.note) == (1, "packets 4")
-
-
-def test_the_last_descriptors_are_waiting_and_not_lost(tmp_path: Path) -> None:
-    pair = Pair()
-    transfers(pair, lost={6, 7})
-    result = analysed(pair, tmp_path)
-    assert result.figure("A.handles.never_done").value == 0
-    assert result.figure("A.handles.waiting").value == 2
+    (numbers,) = left_out.values()
+    wanted = {"never_done": never_done, "never_told": never_told, "waiting": waiting}
+    for name, count in wanted.items():
+        found = result.figure(f"A.handles.{name}")
+        assert found.value == count
+        if count == 1:
+            assert found.note == f"packets {min(numbers)}"
 
 
 def test_nothing_is_said_to_be_missing_from_a_log_that_lost_events(tmp_path: Path) -> None:

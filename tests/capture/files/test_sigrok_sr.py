@@ -184,16 +184,17 @@ def test_without_a_sample_rate_times_are_numbers_of_samples(tmp_path: Path) -> N
     assert read(path, samplerate_hz=5).samplerate_hz == 5
 
 
-def test_probes_that_the_device_had_and_that_were_not_enabled_take_no_bit(tmp_path: Path) -> None:
-    path = write_session(tmp_path / "a.sr", [b"\0\2"], metadata(["SCL", "SDA"], total=32))
-    assert read_header(path).channels == ("SCL", "SDA")
-    assert read(path).value.tolist() == [0, 2]
-
-
-def test_of_probes_that_nothing_names_there_are_as_many_as_bits(tmp_path: Path) -> None:
-    path = write_session(tmp_path / "a.sr", [b"\0\x80"], metadata([], total=16))
-    assert read_header(path).channels == ("0", "1", "2", "3", "4", "5", "6", "7")
-    assert read(path).value.tolist() == [0, 128]
+@pytest.mark.parametrize(
+    ("data", "probes", "total", "channels"),
+    [(b"\0\2", ["SCL", "SDA"], 32, ("SCL", "SDA")), (b"\0\x80", [], 16, tuple("01234567"))],
+    ids=["not enabled", "as many as bits where nothing names them"],
+)
+def test_probes_that_the_device_had_and_the_samples_do_not_hold_take_no_bit(
+    tmp_path: Path, data: bytes, probes: list[str], total: int, channels: tuple[str, ...]
+) -> None:
+    path = write_session(tmp_path / "a.sr", [data], metadata(probes, total=total))
+    assert read_header(path).channels == channels
+    assert read(path).value.tolist() == list(data)
 
 
 def test_probes_of_one_name_have_their_numbers_too(tmp_path: Path) -> None:
@@ -202,12 +203,8 @@ def test_probes_of_one_name_have_their_numbers_too(tmp_path: Path) -> None:
     assert read(path, probes=["NC#3", "CLK"]).value.tolist() == [0, 1]
 
 
-def no_zip(path: Path) -> None:
-    path.write_bytes(b"hello, world")
-
-
-def empty(path: Path) -> None:
-    path.write_bytes(b"")
+def of(data: bytes) -> Callable[[Path], object]:
+    return lambda path: path.write_bytes(data)
 
 
 def cut(path: Path) -> None:
@@ -215,14 +212,12 @@ def cut(path: Path) -> None:
     path.write_bytes(path.read_bytes()[:-30])
 
 
-def foreign_zip(path: Path) -> None:
-    with zipfile.ZipFile(path, "w") as archive:
-        archive.writestr("hello", "world")
+def zip_of(name: str, text: str) -> Callable[[Path], None]:
+    def make(path: Path) -> None:
+        with zipfile.ZipFile(path, "w") as archive:
+            archive.writestr(name, text)
 
-
-def no_metadata(path: Path) -> None:
-    with zipfile.ZipFile(path, "w") as archive:
-        archive.writestr("version", "2")
+    return make
 
 
 def twice(path: Path) -> None:
@@ -240,24 +235,14 @@ def with_metadata(
     return make
 
 
-def wrong_crc(path: Path) -> None:
-    write_session(path, [bytes(1000)], metadata(["A"]))
-    patch(path, "logic-1-1", crc=0x12345678)
+def with_chunk(size_B: int, **fields: int) -> Callable[[Path], None]:
+    """Return what writes a chunk of zeros of which the archive says something else."""
 
+    def make(path: Path) -> None:
+        write_session(path, [bytes(size_B)], metadata(["A"]))
+        patch(path, "logic-1-1", **fields)
 
-def shorter_than_declared(path: Path) -> None:
-    write_session(path, [bytes(1000)], metadata(["A"]))
-    patch(path, "logic-1-1", size=1001)
-
-
-def longer_than_declared(path: Path) -> None:
-    write_session(path, [bytes(1000)], metadata(["A"]))
-    patch(path, "logic-1-1", size=10, crc=zlib.crc32(bytes(10)))
-
-
-def packed_data_cut(path: Path) -> None:
-    write_session(path, [bytes(100_000)], metadata(["A"]))
-    patch(path, "logic-1-1", packed=40)
+    return make
 
 
 def packed_data_garbled(path: Path) -> None:
@@ -268,20 +253,10 @@ def packed_data_garbled(path: Path) -> None:
     path.write_bytes(raw)
 
 
-def packed_size_absurd(path: Path) -> None:
-    write_session(path, [bytes(10)], metadata(["A"]))
-    patch(path, "logic-1-1", packed=1 << 30)
-
-
 def unknown_method(path: Path) -> None:
     with zipfile.ZipFile(path, "w", zipfile.ZIP_BZIP2) as archive:
         for name, text in (("version", "2"), ("metadata", metadata(["A"])), ("logic-1-1", "AAAA")):
             archive.writestr(name, text)
-
-
-def encrypted(path: Path) -> None:
-    write_session(path, [bytes(10)], metadata(["A"]))
-    patch(path, "logic-1-1", flags=1)
 
 
 def local_header_gone(path: Path) -> None:
@@ -321,12 +296,16 @@ def test_an_archive_that_contradicts_itself_is_refused_before_anything_is_unpack
         read(path)
 
 
-DAMAGE: list[tuple[str, Callable[[Path], None], str]] = [
-    ("not a zip", no_zip, r"not a zip archive \(it begins with 68 65 6c 6c\)"),
-    ("empty file", empty, "the file is empty"),
+DAMAGE: list[tuple[str, Callable[[Path], object], str]] = [
+    ("not a zip", of(b"hello, world"), r"not a zip archive \(it begins with 68 65 6c 6c\)"),
+    ("empty file", of(b""), "the file is empty"),
     ("cut zip", cut, "without a readable directory at its end .* it was cut short"),
-    ("another zip", foreign_zip, "a zip archive without version; not a sigrok session"),
-    ("no metadata", no_metadata, "a zip archive without metadata"),
+    (
+        "another zip",
+        zip_of("hello", "world"),
+        "a zip archive without version; not a sigrok session",
+    ),
+    ("no metadata", zip_of("version", "2"), "a zip archive without metadata"),
     ("a member twice", twice, "version stands twice in the archive"),
     ("metadata line", with_metadata("[device 1]\nhello\n"), "metadata line 2: 'hello' is neither"),
     ("key twice", with_metadata(metadata(["A"]) + "unitsize=2\n"), "unitsize stands twice"),
@@ -400,24 +379,38 @@ DAMAGE: list[tuple[str, Callable[[Path], None], str]] = [
         "two chunks of logic-1 have one number",
     ),
     ("no samples", with_metadata(metadata(["A"]), b""), "there is no sample in it"),
-    ("wrong checksum", wrong_crc, "logic-1-1: checksum 0x.* but declares 0x12345678"),
-    ("chunk too short", shorter_than_declared, "unpacks to 1000 B, but declares 1001 B"),
-    ("chunk too long", longer_than_declared, "unpacks to more than the 10 B it declares"),
-    ("packed data cut", packed_data_cut, "the packed data end in the middle"),
+    (
+        "wrong checksum",
+        with_chunk(1000, crc=0x12345678),
+        "logic-1-1: checksum 0x.* but declares 0x12345678",
+    ),
+    ("chunk too short", with_chunk(1000, size=1001), "unpacks to 1000 B, but declares 1001 B"),
+    (
+        "chunk too long",
+        with_chunk(1000, size=10, crc=zlib.crc32(bytes(10))),
+        "unpacks to more than the 10 B it declares",
+    ),
+    ("packed data cut", with_chunk(100_000, packed=40), "the packed data end in the middle"),
     (
         "packed data garbled",
         packed_data_garbled,
         "logic-1-1: .*; the file is damaged, copy it again",
     ),
-    ("packed size absurd", packed_size_absurd, "begins inside of|1073741824 B packed for 10 B"),
+    (
+        "packed size absurd",
+        with_chunk(10, packed=1 << 30),
+        "begins inside of|1073741824 B packed for 10 B",
+    ),
     ("another method", unknown_method, "version is packed by method 12; 0 .* and 8"),
-    ("encrypted", encrypted, "logic-1-1 is encrypted"),
+    ("encrypted", with_chunk(10, flags=1), "logic-1-1 is encrypted"),
     ("local header gone", local_header_gone, "no local header of logic-1-1"),
 ]
 
 
 @pytest.mark.parametrize(("make", "says"), [d[1:] for d in DAMAGE], ids=[d[0] for d in DAMAGE])
-def test_damage_is_one_clear_error(make: Callable[[Path], None], says: str, tmp_path: Path) -> None:
+def test_damage_is_one_clear_error(
+    make: Callable[[Path], object], says: str, tmp_path: Path
+) -> None:
     path = tmp_path / "bad.sr"
     make(path)
     with pytest.raises(CaptureFormatError, match=says) as error:

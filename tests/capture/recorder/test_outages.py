@@ -24,9 +24,28 @@ def recorder() -> FakeRecorder:
     return FakeRecorder(depth=1700)
 
 
-def dies_in_the_memories(way: BadWay, reads_dead: int, then: Callable[[], None]) -> None:
-    """Let the target die at its second long read, and come back some reads later."""
+@pytest.fixture
+def way(recorder: FakeRecorder) -> BadWay:
+    return BadWay(recorder)
+
+
+def at_the_second_long_read(way: BadWay, happens: Callable[[Words, Words], None]) -> None:
+    """Let something happen to the target, and to the words of that read."""
     long_reads = 0
+
+    def after(addresses: Words, words: Words) -> None:
+        nonlocal long_reads
+        long_reads += len(words) > MANY
+        if len(words) > MANY and long_reads == 2:
+            happens(addresses, words)
+
+    way.alter = after
+
+
+def dies_in_the_memories(
+    way: BadWay, reads_dead: int, then: Callable[[], None] = lambda: None
+) -> None:
+    """Let the target die at its second long read, and come back some reads later."""
     came_back: list[int] = []
 
     def before(reads: int) -> None:
@@ -34,20 +53,17 @@ def dies_in_the_memories(way: BadWay, reads_dead: int, then: Callable[[], None])
             way.dead = False
             then()
 
-    def after(addresses: Words, words: Words) -> None:
-        nonlocal long_reads
-        long_reads += len(words) > MANY
-        if long_reads == 2 and not came_back:
-            came_back.append(way.reads + reads_dead)
-            way.dead = True
-            raise TargetTimeout("bad: the answer never came")
+    def dies(addresses: Words, words: Words) -> None:
+        came_back.append(way.reads + reads_dead)
+        way.dead = True
+        raise TargetTimeout("bad: the answer never came")
 
-    way.before, way.alter = before, after
+    way.before = before
+    at_the_second_long_read(way, dies)
 
 
-def test_an_outage_only_takes_time(tmp_path: Path, recorder: FakeRecorder) -> None:
-    way = BadWay(recorder)
-    dies_in_the_memories(way, 3, lambda: None)
+def test_an_outage_only_takes_time(tmp_path: Path, way: BadWay, recorder: FakeRecorder) -> None:
+    dies_in_the_memories(way, 3)
     told: list[Progress] = []
     report = pull(way, tmp_path / "x.ff", wait_s=5, progress=told.append)
     assert report.complete
@@ -56,11 +72,8 @@ def test_an_outage_only_takes_time(tmp_path: Path, recorder: FakeRecorder) -> No
     assert_exact(report.path, recorder)
 
 
-def test_what_was_verified_before_an_outage_is_not_read_again(
-    tmp_path: Path, recorder: FakeRecorder
-) -> None:
-    way = BadWay(recorder)
-    dies_in_the_memories(way, 1, lambda: None)
+def test_what_was_verified_before_an_outage_is_not_read_again(tmp_path: Path, way: BadWay) -> None:
+    dies_in_the_memories(way, 1)
     seen: list[int] = []
     damage = way.alter
 
@@ -90,10 +103,9 @@ def test_many_short_outages_are_all_waited_for(tmp_path: Path, recorder: FakeRec
 
 
 def test_a_target_that_stays_away_leaves_what_was_verified_and_says_what_is_missing(
-    tmp_path: Path, recorder: FakeRecorder
+    tmp_path: Path, way: BadWay, recorder: FakeRecorder
 ) -> None:
-    way = BadWay(recorder)
-    dies_in_the_memories(way, 1_000_000, lambda: None)
+    dies_in_the_memories(way, 1_000_000)
     report = pull(way, tmp_path / "x.ff", wait_s=0.2)
     assert not report.complete
     assert 0 < report.words < report.words_total
@@ -108,10 +120,9 @@ def test_a_target_that_stays_away_leaves_what_was_verified_and_says_what_is_miss
 
 
 def test_a_target_restarted_in_mid_pull_leaves_the_old_recordings_finished_chunks(
-    tmp_path: Path, recorder: FakeRecorder
+    tmp_path: Path, way: BadWay
 ) -> None:
     true = FakeRecorder(depth=1700)
-    way = BadWay(recorder)
     other = FakeRecorder(depth=1700, seed=99, nonce=0x55000000)
 
     def restart() -> None:
@@ -125,22 +136,17 @@ def test_a_target_restarted_in_mid_pull_leaves_the_old_recordings_finished_chunk
 
 
 def test_a_restart_so_short_that_no_read_fails_is_noticed_all_the_same(
-    tmp_path: Path, recorder: FakeRecorder
+    tmp_path: Path, way: BadWay
 ) -> None:
     """The words of the new recording have good CRCs too; none of them may be kept."""
     true = FakeRecorder(depth=1700)
-    way = BadWay(recorder)
     other = FakeRecorder(depth=1700, seed=99, nonce=0x55000000)
-    long_reads = 0
 
     def restart(addresses: Words, words: Words) -> None:
-        nonlocal long_reads
-        long_reads += len(words) > MANY
-        if long_reads == 2:
-            words[:] = other.read(addresses)
-            way.inner = other
+        words[:] = other.read(addresses)
+        way.inner = other
 
-    way.alter = restart
+    at_the_second_long_read(way, restart)
     report = pull(way, tmp_path / "x.ff")
     assert "its recording is gone" in report.lost[0]
     assert_exact(report.path, true)
@@ -168,8 +174,7 @@ def test_a_target_that_never_answered_is_an_error_and_not_waited_for(
     assert list(tmp_path.iterdir()) == []
 
 
-def test_one_altered_nonce_is_no_restart(tmp_path: Path, recorder: FakeRecorder) -> None:
-    way = BadWay(recorder)
+def test_one_altered_nonce_is_no_restart(tmp_path: Path, way: BadWay) -> None:
     altered: list[int] = []
 
     def alter(addresses: Words, words: Words) -> None:
@@ -186,25 +191,21 @@ def test_one_altered_nonce_is_no_restart(tmp_path: Path, recorder: FakeRecorder)
 
 
 def test_a_bus_that_dies_and_reads_all_ones_is_waited_for(
-    tmp_path: Path, recorder: FakeRecorder
+    tmp_path: Path, way: BadWay, recorder: FakeRecorder
 ) -> None:
-    way = BadWay(recorder)
-    long_reads = 0
     since: list[int] = []
 
     def before(reads: int) -> None:
         if since and reads > since[0] + 4:
             way.all_ones = False
 
-    def after(addresses: Words, words: Words) -> None:
-        nonlocal long_reads
-        long_reads += len(words) > MANY
-        if long_reads == 2 and not since:
-            since.append(way.reads)
-            way.all_ones = True
-            words[len(words) // 2 :] = 0xFFFFFFFF
+    def goes(addresses: Words, words: Words) -> None:
+        since.append(way.reads)
+        way.all_ones = True
+        words[len(words) // 2 :] = 0xFFFFFFFF
 
-    way.before, way.alter = before, after
+    way.before = before
+    at_the_second_long_read(way, goes)
     report = pull(way, tmp_path / "x.ff", wait_s=5)
     assert report.complete
     assert report.outages == 1
@@ -230,7 +231,7 @@ def test_a_transport_that_does_not_mend_itself_is_opened_anew(
     tmp_path: Path, recorder: FakeRecorder
 ) -> None:
     broken = BadWay(recorder)
-    dies_in_the_memories(broken, 1_000_000, lambda: None)
+    dies_in_the_memories(broken, 1_000_000)
     opened: list[BadWay] = []
 
     def reopen() -> Target:
@@ -250,7 +251,7 @@ def test_a_line_that_one_program_may_have_open_is_closed_before_it_is_opened_ane
     tmp_path: Path, recorder: FakeRecorder
 ) -> None:
     line = BadWay(recorder)
-    dies_in_the_memories(line, 1_000_000, lambda: None)
+    dies_in_the_memories(line, 1_000_000)
 
     def reopen() -> Target:
         if not line.was_closed:

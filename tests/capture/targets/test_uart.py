@@ -106,6 +106,15 @@ def test_an_unknown_command_or_one_of_no_words_takes_six_bytes(head: str) -> Non
 # Server
 
 
+@contextmanager
+def near_end(fake: FakeTarget) -> Iterator[tuple[UartBoneServer, int]]:
+    """A server that is polled by hand, and the other end of its line."""
+    with line() as (master, path):
+        near = os.open(path, os.O_RDWR | os.O_NOCTTY)
+        yield UartBoneServer(fake, master), near
+        os.close(near)
+
+
 def poll_until(server: UartBoneServer, handled: int) -> None:
     for _ in range(100):
         handled -= server.poll(0.01)
@@ -125,32 +134,24 @@ def poll_until(server: UartBoneServer, handled: int) -> None:
     ids=["incrementing", "fixed", "outside the map", "above 32 bits"],
 )
 def test_the_server_answers_a_read(command: str, answer: bytes) -> None:
-    with line() as (master, path):
-        server = UartBoneServer(FakeTarget(), master)
-        near = os.open(path, os.O_RDWR | os.O_NOCTTY)
+    with near_end(FakeTarget()) as (server, near):
         os.write(near, bytes.fromhex(command))
         poll_until(server, 1)
         assert os.read(near, 100) == answer
-        os.close(near)
 
 
 def test_the_server_carries_out_incrementing_and_fixed_writes() -> None:
     fake = FakeTarget()
-    with line() as (master, path):
-        server = UartBoneServer(fake, master)
-        near = os.open(path, os.O_RDWR | os.O_NOCTTY)
+    with near_end(fake) as (server, near):
         os.write(near, bytes.fromhex("01 02 00000142 00000001 00000002"))
         os.write(near, bytes.fromhex("03 02 00000143 00000003 00000004"))
         poll_until(server, 2)
         assert fake.writes == [(0x508, [1, 2]), (0x50C, [3]), (0x50C, [4])]
         assert server.stats.words_written == 4
-        os.close(near)
 
 
 def test_the_server_forgets_an_unfinished_command_and_takes_the_next() -> None:
-    with line() as (master, path):
-        server = UartBoneServer(FakeTarget(), master)
-        near = os.open(path, os.O_RDWR | os.O_NOCTTY)
+    with near_end(FakeTarget()) as (server, near):
         os.write(near, bytes.fromhex("02 02 00"))
         server.poll(0.05)
         time.sleep(0.15)
@@ -158,7 +159,6 @@ def test_the_server_forgets_an_unfinished_command_and_takes_the_next() -> None:
         poll_until(server, 1)
         assert os.read(near, 100) == hexed(0x46525A46)
         assert server.stats.forgotten_B == 3
-        os.close(near)
 
 
 def test_the_server_lives_on_when_the_other_end_is_closed_and_opened_again() -> None:
