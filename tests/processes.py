@@ -1,7 +1,8 @@
-"""A program run to its end in a process of its own, with what it printed."""
+"""A program run to its end in a process of its own, with what it printed; what a process has used."""
 
 from __future__ import annotations
 
+import os
 import subprocess
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -15,3 +16,9 @@ def run_program(
     return subprocess.run(
         command, capture_output=True, text=True, check=check, timeout=timeout, input=input, cwd=cwd, env=env
     )  # fmt: skip
+
+
+def cpu_used_s(pid: int) -> float:
+    """Return the processor time a process has used, all its threads."""
+    fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")

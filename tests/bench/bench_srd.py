@@ -71,8 +71,8 @@ def _against_cli(path: Path, name: str, samples: int) -> BenchResult:
     ours, theirs = [], []
     # In turn, because the machine is not equally fast all the time.
     for _ in range(_REPEATS):
-        ours.append(_seconds(lambda: decode_file(path, [_SPEC])))
-        theirs.append(_seconds(lambda: _sigrok(path)))
+        ours.append(seconds(lambda: decode_file(path, [_SPEC])))
+        theirs.append(seconds(lambda: _sigrok(path)))
     return BenchResult(
         f"sigrok's MDIO from .sr, {name}",
         samples / min(ours) / 1e6,
@@ -90,10 +90,10 @@ def _two(path: Path, samples: int) -> list[BenchResult]:
     assert together[0].table.equals(together[1].table), "the two stacks differ"
     one, two, loop, loops = [], [], [], []
     for _ in range(_REPEATS):
-        one.append(_seconds(lambda: decode_file(path, [_SPEC])))
-        loop.append(_seconds(lambda: _run_loops(1)))
-        two.append(_seconds(lambda: decode_file(path, [_SPEC, _SPEC])))
-        loops.append(_seconds(lambda: _run_loops(2)))
+        one.append(seconds(lambda: decode_file(path, [_SPEC])))
+        loop.append(seconds(lambda: _run_loops(1)))
+        two.append(seconds(lambda: decode_file(path, [_SPEC, _SPEC])))
+        loops.append(seconds(lambda: _run_loops(2)))
     limit = 2 * min(loop) / min(loops)
     ratio = 2 * min(one) / min(two)
     return [
@@ -149,7 +149,7 @@ def sigrok_cli(path: Path, *decoders: str) -> str:
     return done.stdout
 
 
-def _seconds(call: Callable[[], object]) -> float:
+def seconds(call: Callable[[], object]) -> float:
     start = time.perf_counter()
     call()
     return time.perf_counter() - start

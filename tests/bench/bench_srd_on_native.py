@@ -7,8 +7,6 @@ from __future__ import annotations
 
 import shutil
 import tempfile
-import time
-from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -16,7 +14,7 @@ import numpy as np
 from freezeframe.capture.files.sigrok_sr_writer import write_sr
 from freezeframe.decoders.run import decode_file
 from freezeframe.decoders.serial.spi_encode import SpiTransfer, encode_transfers
-from tests.bench.bench_srd import sigrok_cli
+from tests.bench.bench_srd import seconds, sigrok_cli
 from tests.bench.common import BenchResult, main
 
 _SPEC = "spi+srd-spiflash"
@@ -49,8 +47,8 @@ def _against_cli(folder: Path, name: str, half_period_samples: int) -> BenchResu
     assert _ours(path) == _sigrok(path).splitlines(), "the annotations differ"
     ours, theirs = [], []
     for _ in range(_REPEATS):
-        ours.append(_seconds(lambda: decode_file(path, [_SPEC])))
-        theirs.append(_seconds(lambda: _sigrok(path)))
+        ours.append(seconds(lambda: decode_file(path, [_SPEC])))
+        theirs.append(seconds(lambda: _sigrok(path)))
     return BenchResult(
         f"sigrok's spiflash on our SPI from .sr, {name}",
         edges.total_samples / min(ours) / 1e6,
@@ -72,12 +70,6 @@ def _ours(path: Path) -> list[str]:
 def _sigrok(path: Path) -> str:
     spi = "spi:clk=CLK:miso=MISO:mosi=MOSI:cs=CS,spiflash"
     return sigrok_cli(path, "-P", spi, "-A", "spiflash")
-
-
-def _seconds(call: Callable[[], object]) -> float:
-    start = time.perf_counter()
-    call()
-    return time.perf_counter() - start
 
 
 if __name__ == "__main__":

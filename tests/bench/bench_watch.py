@@ -21,6 +21,7 @@ from pathlib import Path
 
 from freezeframe.gui.cli.card_process import card_process
 from tests.bench.common import BenchResult, main
+from tests.processes import cpu_used_s
 
 COUNTERS = 200
 ROWS, COLUMNS = 40, 120
@@ -72,10 +73,10 @@ def measure(files: list[int], *arguments: str) -> tuple[float, float, float]:
     process, terminal = started(*arguments)
     try:
         feed(files, terminal, WARM_S)
-        before_s, begin_s = cpu_s(process.pid), time.monotonic()
+        before_s, begin_s = cpu_used_s(process.pid), time.monotonic()
         sent = feed(files, terminal, MEASURED_S)
         wall_s = time.monotonic() - begin_s
-        used_s = cpu_s(process.pid) - before_s
+        used_s = cpu_used_s(process.pid) - before_s
         rss_MB = resident_MB(process.pid)
     finally:
         os.write(terminal, b"q")
@@ -131,12 +132,6 @@ def feed(files: list[int], terminal: int, seconds: float) -> int:
                 except OSError:  # the dashboard has ended
                     return sent
     return sent
-
-
-def cpu_s(pid: int) -> float:
-    """Return the processor time a process has used, all its threads."""
-    fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
-    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
 
 def resident_MB(pid: int) -> float:

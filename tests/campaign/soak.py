@@ -34,6 +34,7 @@ from freezeframe.capture.counters.recorded import Recorded
 from freezeframe.capture.targets.base import Words
 from freezeframe.capture.targets.server import EtherboneServer, poll_any
 from freezeframe.emulator.card_image import CardImage, empty_recording
+from tests.processes import cpu_used_s
 from tests.threads import beside
 
 CARD = "ethernet-8"
@@ -226,7 +227,7 @@ def soak(minutes: float, targets: int, every_s: float, folder: Path) -> Soak:
         ) as process:
             try:
                 looks = _look_at(process, minutes * 60)
-                cpu_s = _cpu_s(process.pid)
+                cpu_s = cpu_used_s(process.pid)
             finally:
                 process.send_signal(signal.SIGTERM)
                 code = process.wait(60)
@@ -289,11 +290,6 @@ def _look(pid: int, t_s: float) -> Look:
         time.sleep(0.02)
     pages = int(Path(f"/proc/{pid}/statm").read_text().split()[1])
     return Look(t_s, pages * os.sysconf("SC_PAGE_SIZE"), min(held))
-
-
-def _cpu_s(pid: int) -> float:
-    fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
-    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
 
 def _accounts(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import signal
 import socket
 import subprocess
@@ -20,6 +19,7 @@ from freezeframe.capture.targets.base import Target, open_target
 from freezeframe.emulator.serve import emulate
 from freezeframe.emulator.target import EmulatorTarget, open_emulator
 from tests.emulator.reading import Card
+from tests.processes import cpu_used_s
 from tests.threads import beside
 
 MAGIC = 0x46525A46
@@ -177,11 +177,11 @@ def test_a_signal_ends_the_server_cleanly_and_a_clean_pair_leaves_most_of_a_core
         assert process.stdout is not None
         url = process.stdout.readline().strip()
         target = open_target(url)
-        before_s, words = _cpu_s(process.pid), int(target.read([0x208])[0])
+        before_s, words = cpu_used_s(process.pid), int(target.read([0x208])[0])
         begin_s = time.monotonic()
         time.sleep(1.0)
         assert int(target.read([0x208])[0]) > words
-        assert _cpu_s(process.pid) - before_s < 0.7 * (time.monotonic() - begin_s)
+        assert cpu_used_s(process.pid) - before_s < 0.7 * (time.monotonic() - begin_s)
         target.close()
         process.send_signal(number)
         assert process.wait(5) == 0
@@ -189,11 +189,6 @@ def test_a_signal_ends_the_server_cleanly_and_a_clean_pair_leaves_most_of_a_core
     finally:
         process.kill()
         process.wait()
-
-
-def _cpu_s(pid: int) -> float:
-    fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
-    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
 
 @pytest.mark.parametrize("listen", ["127.0.0.1", "127.0.0.1:", ":80", "127.0.0.1:70000", "h:x"])

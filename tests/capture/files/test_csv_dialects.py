@@ -10,13 +10,14 @@ import pytest
 from freezeframe.capture.errors import InputError
 from freezeframe.capture.files.csv_dialects import DIALECTS
 from freezeframe.capture.files.csv_sniff import sniff
-from freezeframe.capture.files.csv_table import read_edges, read_header
-from freezeframe.capture.files.edges import NO_RATE, Edges, join
+from freezeframe.capture.files.csv_table import read_header
+from freezeframe.capture.files.edges import NO_RATE
 from freezeframe.capture.files.source import ReadSettings
 from freezeframe.capture.files.threshold import Threshold
+from tests.capture.files.test_csv_table import read, write
 from tests.capture.files.test_vcd import pairs
 
-VOLTS = {"thresholds": {"": Threshold(1.5, 1.0)}}
+VOLTS: dict[str, Any] = {"thresholds": {"": Threshold(1.5, 1.0)}}
 
 
 class Table(NamedTuple):
@@ -249,16 +250,6 @@ TABLES = {
         "a table, without names, rows from line 1, delimited by semicolon, times in column '0', in seconds",
     ),
 }
-
-
-def write(tmp_path: Path, text: str) -> Path:
-    path = tmp_path / "a.csv"
-    path.write_text(text)
-    return path
-
-
-def read(path: Path, **more: Any) -> Edges:
-    return join(list(read_edges(path, None, ReadSettings(**more))))
 
 
 @pytest.mark.parametrize("ends", ["\n", "\r\n"])

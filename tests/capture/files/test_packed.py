@@ -12,7 +12,6 @@ from collections.abc import Callable
 from itertools import chain, repeat
 from pathlib import Path
 
-import pyarrow as pa
 import pytest
 
 from freezeframe.capture.errors import CaptureFormatError, FreezeframeError, InputError
@@ -20,16 +19,9 @@ from freezeframe.capture.files import packed
 from freezeframe.capture.files.edges import join
 from freezeframe.capture.files.open import find_format, read_edges, read_header, read_samples
 from freezeframe.capture.files.source import ReadSettings
+from tests.campaign.hostile_makers import zstd
 from tests.capture.files.captures import metadata, write_session
 from tests.capture.files.test_vcd import pairs, random_dump
-
-
-def zstd(data: bytes) -> bytes:
-    sink = pa.BufferOutputStream()
-    with pa.CompressedOutputStream(sink, "zstd") as stream:
-        stream.write(data)
-    return bytes(sink.getvalue())
-
 
 PACK: dict[str, Callable[[bytes], bytes]] = {
     ".gz": gzip.compress,

@@ -11,19 +11,16 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from freezeframe.capture.files import plane_kernels
-from freezeframe.capture.files.edges import Edges, join
+from freezeframe.capture.files.edges import join
 from freezeframe.capture.files.samples import Samples, edges_of
 from freezeframe.capture.files.units import UnitReader
+from tests.capture.files.test_vcd import pairs
 
 WIDTHS = ("u1", "u2", "u4", "u8")
 
 
 def samples(values: list[int], names: str, bits: tuple[int, ...], begin: int = 0) -> Samples:
     return Samples(np.array(values, dtype=np.uint8), tuple(names), bits, 1_000_000, begin)
-
-
-def pairs(edges: Edges) -> list[tuple[int, int]]:
-    return list(zip(edges.sample.tolist(), edges.value.tolist(), strict=True))
 
 
 def test_the_first_sample_of_a_piece_is_an_edge_also_where_nothing_changes() -> None:

@@ -24,16 +24,14 @@ from freezeframe.capture.files.sigrok_sr import (
     read_pieces,
 )
 from freezeframe.capture.files.sigrok_sr_writer import write_sr
+from tests.campaign.hostile_makers import of_bytes
 from tests.capture.files.captures import metadata, real_capture, write_session
+from tests.capture.files.test_vcd import pairs
 from tests.processes import run_program
 
 
 def read(path: Path, **more: object) -> Edges:
     return join(list(read_edges(path, **more)))  # type: ignore[arg-type] # keywords of the test
-
-
-def pairs(edges: Edges) -> list[tuple[int, int]]:
-    return list(zip(edges.sample.tolist(), edges.value.tolist(), strict=True))
 
 
 def test_a_session_of_two_chunks_is_read_as_one_capture(tmp_path: Path) -> None:
@@ -203,10 +201,6 @@ def test_probes_of_one_name_have_their_numbers_too(tmp_path: Path) -> None:
     assert read(path, probes=["NC#3", "CLK"]).value.tolist() == [0, 1]
 
 
-def of(data: bytes) -> Callable[[Path], object]:
-    return lambda path: path.write_bytes(data)
-
-
 def cut(path: Path) -> None:
     write_session(path, [bytes(1000)], metadata(["A"]))
     path.write_bytes(path.read_bytes()[:-30])
@@ -297,8 +291,8 @@ def test_an_archive_that_contradicts_itself_is_refused_before_anything_is_unpack
 
 
 DAMAGE: list[tuple[str, Callable[[Path], object], str]] = [
-    ("not a zip", of(b"hello, world"), r"not a zip archive \(it begins with 68 65 6c 6c\)"),
-    ("empty file", of(b""), "the file is empty"),
+    ("not a zip", of_bytes(b"hello, world"), r"not a zip archive \(it begins with 68 65 6c 6c\)"),
+    ("empty file", of_bytes(b""), "the file is empty"),
     ("cut zip", cut, "without a readable directory at its end .* it was cut short"),
     (
         "another zip",
