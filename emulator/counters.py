@@ -5,6 +5,7 @@ Source: docs/formats.md section 1.2; register files ``snapshot``, ``sampler`` an
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable
 
 import numpy as np
@@ -22,7 +23,7 @@ COUNTER_W = 64
 _OCCUPANCY_BINS = 16
 
 
-class _Periodic:
+class _Periodic(ABC):
     """What the device does again and again.
 
     Attributes:
@@ -42,8 +43,9 @@ class _Periodic:
         self.beat = None  # what is waited for still is of a period that is over
         self._time.env.process(self._run(self._starts))
 
+    @abstractmethod
     def _run(self, start: int) -> Process:
-        raise NotImplementedError
+        """Do it until started again; ``start`` says how often that was."""
 
 
 class Snapshots(_Periodic):

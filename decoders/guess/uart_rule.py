@@ -40,9 +40,7 @@ _USUAL_RATES = frozenset((*(300 << n for n in range(8)), *(57600 << n for n in r
 _ANY_RATE = 2.0  # where no two lengths of pulses tell the bit: several rates have no errors then
 _OF_TEXT = (7, 8)  # bits of a character
 _TEXT = 2.0  # bits by which a line that reads as text is likelier
-_BELIEVED = (
-    2  # characters of a line that no name speaks for, or at the level that it has the shorter
-)
+_BELIEVED = 2  # characters, where no name speaks for the line, or it would rest at the rarer level
 _LEAST_TEXT, _PRINTABLE = 8, 0.95
 _LEAST_LETTERS = 4  # different ones: 0x55 again and again is a pattern, not text
 _LEAST_SAMPLES = 2.0  # a bit, of a rate that is not measured but given
@@ -52,8 +50,8 @@ _GLITCH = 0.4  # of a bit
 # Of a bit, and of the pulses: a standard rate where too few pulses are to measure one.
 _OFF, _FITTING = 0.2, 0.8
 _LONGEST = 10.5  # bits of a pulse in a frame
-_LENGTH_OFF = 0.1  # of a bit, by which pulses of one length miss a multiple, or the part of them by a rate that is off
-_RATE_OFF = 0.02
+# Of a bit, by which pulses of one length may miss a multiple; of the multiple, where the rate is off.
+_LENGTH_OFF, _RATE_OFF = 0.1, 0.02
 _LENGTH_BITS = 2.3  # of evidence: a length of no multiple is so near one in a fifth of all cases
 
 

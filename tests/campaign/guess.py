@@ -194,7 +194,8 @@ def report(looked: Sequence[Looked], refused: dict[str, str], cpu_s: float) -> t
         f"`make campaign-guess`: {len(looked)} captures of the public collection of sigrok in one process, "
         f"{cpu_s:.0f} s of CPU; {len(refused)} more do not open. The folder is the label "
         "(`tests/campaign/guess_labels.py` says which decoders are right in it). *Ours*: a decoder of ours is right; "
-        "*sigrok's*: one of sigrok's alone; *none*: no decoder of either.",
+        "*sigrok's*: one of sigrok's alone; *none*: no decoder of either. What is right is the decoder: the folder "
+        "does not tell rate, frame and polarity, which are not judged here.",
         "",
         "| captures | | right first | nothing proposed | wrong first |",
         "|---|---|---|---|---|",
