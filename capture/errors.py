@@ -31,6 +31,10 @@ class InputError(FreezeframeError):
     """What the user asked for or handed over cannot be used."""
 
 
+class RegisterError(InputError, ValueError):
+    """A device has no such register, field or index, or not for what was asked."""
+
+
 class NoRoomError(InputError):
     """A disk is full; nothing was left behind, and it may be tried again when there is room."""
 

@@ -10,11 +10,12 @@ import pandas as pd
 
 from freezeframe.capture.errors import InputError
 from freezeframe.capture.files.choice import SourceChoice
+from freezeframe.capture.files.open import find_format, is_samples
 from freezeframe.capture.folder.card_folder import CardFolder
 from freezeframe.capture.folder.of_cards import is_card_folder
 from freezeframe.capture.folder.one_file import place_of
 from freezeframe.capture.folder.reader import CaptureFolder, as_recording
-from freezeframe.capture.folder.samples import SampleFolder, is_sample_folder
+from freezeframe.capture.folder.samples import SampleFolder
 from freezeframe.decoders.run import decode_file
 from freezeframe.decoders.tap.tables import packet_tables
 from freezeframe.decoders.trace.decode import Trace, decode_capture
@@ -81,7 +82,8 @@ def decode(
             source=source,
         )
         return {table.name: table.table.to_pandas() for table in decoded}
-    if isinstance(capture, SampleFolder) or not path.is_dir() or is_sample_folder(path):
+    if isinstance(capture, SampleFolder) or is_samples(path):
+        find_format(path)  # refuses what holds none
         raise InputError(
             f"{path}: holds samples, so name a decoder, for instance decode(capture, 'uart'); "
             f"freezeframe decode {path} proposes some"

@@ -143,7 +143,12 @@ def read_manifest(
     if file == MANIFEST and not where.is_file() and (folder / MANIFEST_COPY).is_file():
         raise CaptureFormatError(f"{where}: missing; {KEEP}")
     refuse_empty(folder)
-    if not folder.is_dir() or not where.is_file():
+    if not folder.is_dir():
+        raise CaptureFormatError(
+            f"{folder}: is a file, not a capture folder; give the folder NAME.ff that pull wrote, and of samples or "
+            f"packets see what is in them: freezeframe decode {folder}"
+        )
+    if not where.is_file():
         raise CaptureFormatError(
             f"{folder}: is not a capture folder (it has no {file}); "
             "give the folder NAME.ff that pull wrote"

@@ -16,7 +16,13 @@ from freezeframe.capture.card.finding import FoundCard
 from freezeframe.capture.card.map_1 import card_of_map, map_1_card_of_file, register_map_of
 from freezeframe.capture.card.roles import Roles, roles_of
 from freezeframe.capture.count_text import plural
-from freezeframe.capture.errors import BusError, DeviceUnknownError, InputError, TargetError
+from freezeframe.capture.errors import (
+    BusError,
+    DeviceUnknownError,
+    InputError,
+    RegisterError,
+    TargetError,
+)
 from freezeframe.capture.registers import names
 from freezeframe.capture.registers.identity import IDENTITY_REGISTERS, MAGIC, Identity
 from freezeframe.capture.registers.map_forms import form_of, known_maps
@@ -144,13 +150,13 @@ class MappedDevice(Generic[IdentityT_co]):
         """Return registers in one call of the transport: ``["ctl.state", ("memory.stored", 0)]``.
 
         Raises:
-            ValueError: no such register, or it can only be written; and as ``read_words``.
+            RegisterError: no such register, or it can only be written; and as ``read_words``.
         """
         addresses = []
         for entry in registers:
             name, indices = _split(entry)
             if "r" not in self.map.register(name).access:
-                raise ValueError(f"{name} can only be written")
+                raise RegisterError(f"{name} can only be written")
             addresses.append(self.address(name, *indices))
         return [int(word) for word in self.read_words(addresses)]
 
@@ -162,29 +168,29 @@ class MappedDevice(Generic[IdentityT_co]):
         """Write a register once.
 
         Raises:
-            ValueError: it can only be read, or the value does not fit 32 bits. Nothing is written.
+            RegisterError: it can only be read, or the value does not fit 32 bits. Nothing is written.
         """
         if "w" not in self.map.register(name).access:
-            raise ValueError(f"{name} can only be read")
+            raise RegisterError(f"{name} can only be read")
         if not 0 <= value <= ALL_ONES:
-            raise ValueError(f"{name}: {value} does not fit 32 bits (0..{ALL_ONES})")
+            raise RegisterError(f"{name}: {value} does not fit 32 bits (0..{ALL_ONES})")
         self.target.write(self.address(name, *indices), [value])
 
     def modify(self, name: str, *indices: int, **fields: int) -> None:
         """Write some fields of a register and keep the others.
 
         Raises:
-            ValueError: the register cannot be read back, there is no such field, or a value does
+            RegisterError: the register cannot be read back, there is no such field, or a value does
                 not fit; nothing is written.
         """
         info = self.map.register(name)
         if info.access != "rw" or info.pulse:
-            raise ValueError(f"{name} is {info.access!r}: it cannot be read, changed and written")
+            raise RegisterError(f"{name} is {info.access!r}: it cannot be read, changed and written")
         known = {field: self.map.field(name, field) for field in fields}
         for field, value in fields.items():
             top = (1 << known[field].width) - 1
             if not 0 <= value <= top:
-                raise ValueError(
+                raise RegisterError(
                     f"{name}.{field} (addr {self.address(name, *indices):#010x}): {value} does not "
                     f"fit {known[field].width} bits (0..{top})"
                 )
@@ -487,5 +493,5 @@ def _split(entry: tuple[str | int, ...] | str) -> tuple[str, tuple[int, ...]]:
         return entry, ()
     name, *indices = entry
     if not isinstance(name, str) or not all(isinstance(index, int) for index in indices):
-        raise ValueError(f"{entry!r} is not a register name with its indices")
+        raise RegisterError(f"{entry!r} is not a register name with its indices")
     return name, tuple(index for index in indices if isinstance(index, int))

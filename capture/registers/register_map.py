@@ -11,6 +11,7 @@ from functools import cached_property
 from itertools import product
 from typing import NamedTuple
 
+from freezeframe.capture.errors import RegisterError
 from freezeframe.capture.nearest import no_such
 from freezeframe.capture.registers.layout import FieldInfo, RegisterInfo, WindowInfo
 
@@ -59,7 +60,7 @@ class RegisterMap:
         """Return the register of that dotted name.
 
         Raises:
-            ValueError: no such register; the message offers the nearest names.
+            RegisterError: no such register; the message offers the nearest names.
         """
         try:
             return self._register_of[name]
@@ -67,7 +68,7 @@ class RegisterMap:
             raise _no_such("register", name, self._register_of) from None
 
     def window(self, name: str) -> WindowInfo:
-        """Return the window of that name; ``ValueError`` as for ``register``."""
+        """Return the window of that name; ``RegisterError`` as for ``register``."""
         try:
             return self._window_of[name]
         except KeyError:
@@ -77,14 +78,14 @@ class RegisterMap:
         """Return a field of a register.
 
         Raises:
-            ValueError: no such register, or it has no such field; the message lists those it has.
+            RegisterError: no such register, or it has no such field; the message lists those it has.
         """
         fields = self.register(name).fields
         for info in fields:
             if info.name == field:
                 return info
         known = ", ".join(info.name for info in fields)
-        raise ValueError(f"{name} has no field {field!r}; it has {known}")
+        raise RegisterError(f"{name} has no field {field!r}; it has {known}")
 
     def has(self, name: str) -> bool:
         """Return whether the map has a register of that name."""
@@ -94,18 +95,18 @@ class RegisterMap:
         """Return the byte offset of one register: ``offset("frozen.lane.sync_level", 1)``.
 
         Raises:
-            ValueError: no such register, the wrong number of indices, or one out of its range.
+            RegisterError: no such register, the wrong number of indices, or one out of its range.
         """
         info = self.register(name)
         if len(indices) != len(info.dims):
-            raise ValueError(
+            raise RegisterError(
                 f"{name}: {len(indices)} indices given, it takes {len(info.dims)} "
                 f"{[count for count, _ in info.dims]}"
             )
         address = info.address
         for index, (count, stride_B) in zip(indices, info.dims, strict=True):
             if not 0 <= index < count:
-                raise ValueError(f"{name}: index {index} is out of range (0..{count - 1})")
+                raise RegisterError(f"{name}: index {index} is out of range (0..{count - 1})")
             address += index * stride_B
         return address
 
@@ -134,5 +135,5 @@ class RegisterMap:
         }
 
 
-def _no_such(kind: str, name: str, known: Mapping[str, object]) -> ValueError:
-    return ValueError(no_such(kind, name, known, f"the map has {len(known)}"))
+def _no_such(kind: str, name: str, known: Mapping[str, object]) -> RegisterError:
+    return RegisterError(no_such(kind, name, known, f"the map has {len(known)}"))

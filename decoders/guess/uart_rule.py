@@ -35,9 +35,15 @@ _FRAMES: tuple[tuple[int, str, float], ...] = (
     (5, "none", 4.0),
     (6, "none", 4.0),
 )
+_RARE = {(bits, parity): rare for bits, parity, rare in _FRAMES}
+_SHORTER_LEVEL = 4.0  # bits by which a line seldom rests at the level that it has less long
 _INVERTED, _UNUSUAL, _NO_STANDARD = 1.0, 1.0, 3.0  # bits, as above
 _USUAL_RATES = frozenset((*(300 << n for n in range(8)), *(57600 << n for n in range(5))))
 _ANY_RATE = 2.0  # where no two lengths of pulses tell the bit: several rates have no errors then
+_SURE = (
+    3.0  # bits by which a shorter frame must be likelier than that of 8 bits, with which it agrees
+)
+_SELDOM = 5.0  # bits, as above, of a frame that is not in the list
 _OF_TEXT = (7, 8)  # bits of a character
 _TEXT = 2.0  # bits by which a line that reads as text is likelier
 _BELIEVED = 2  # characters, where no name speaks for the line, or it would rest at the rarer level
@@ -61,20 +67,20 @@ def uart(evidence: Evidence, decoder: Decoder) -> Iterator[Finding]:
         named = evidence.fits(decoder, "rx", line.name)
         if not line.samplerate_hz or (line.clock_hz and not named):
             continue
-        reads = _reads(evidence, decoder, line, line.idle, named=named)
+        best = _best(evidence, decoder, line, line.idle, named=named)
         if named:  # the level that it has the longer need not be that at which it rests
-            other = _reads(evidence, decoder, line, 1 - line.idle, named=named)
-            reads += [read for read in other if read.good >= _BELIEVED]
-        best = max(reads, key=lambda read: read.worth, default=None)
+            other = _best(evidence, decoder, line, 1 - line.idle, named=named)
+            if other and other.good >= _BELIEVED:
+                best = max(
+                    filter(None, (best, other)), key=lambda read: read.between_levels(line.idle)
+                )
         if best is None or not best.good or (best.good < _BELIEVED and not named):
             continue
-        bit, trial, options = best.bit, best.trial, best.options
+        bit, trial = best.bit, best.trial
         rate = "a standard rate" if bit.standard_baud else "no standard rate"
-        parity = str(options.get("parity", "none"))[0].upper()
-        why = [
-            f"{bit.standard_baud or bit.baud:,} Bd, {rate}",
-            f"{options.get('bits', 8)}{parity}1",
-        ]
+        if bit.standard_baud not in (0, bit.baud):
+            rate += f", {bit.baud:,} Bd measured"
+        why = [f"{bit.standard_baud or bit.baud:,} Bd, {rate}", best.frame]
         against = []
         if not bit.standard_baud:
             against.append(why.pop(0))
@@ -82,7 +88,7 @@ def uart(evidence: Evidence, decoder: Decoder) -> Iterator[Finding]:
             against.append(f"{bit.samples:.1f} samples a bit, other rates are near")
         if best.lengths <= 0:
             against.append("its pulses hardly differ in length, other rates fit as well")
-        if options.get("invert"):
+        if not best.idle:
             why.append("rests low")
         if best.is_text:
             why.append("reads as text")
@@ -112,7 +118,8 @@ class _Read:
     bit: BitTime
     spec: str
     trial: Trial
-    options: dict[str, OptionValue]
+    frame: str
+    idle: int
     good: int
     bad: int
     explained: float
@@ -120,17 +127,26 @@ class _Read:
     lengths: int
     rare: float
 
-    @property
-    def worth(self) -> float:
-        """What speaks for it beside others of the same line, weighed as between proposals."""
-        rare = self.rare - _LENGTH_BITS * self.lengths
+    def between_rates(self) -> float:
+        """What speaks for it beside others of the same level: the lengths of its pulses tell the bit."""
+        return self._worth(_LENGTH_BITS * self.lengths)
+
+    def between_levels(self, longer: int) -> float:
+        """What speaks for it beside the other level: more than two lengths are the data's."""
+        return self._worth(
+            _LENGTH_BITS * min(2, self.lengths) - _SHORTER_LEVEL * (self.idle != longer)
+        )
+
+    def _worth(self, bits: float) -> float:
+        """Return what speaks for it, weighed as between proposals, with so many bits of evidence beside."""
+        rare = self.rare - bits
         return points(Weighed(self.good, self.bad, self.explained, 0.0, 0.0, rare))
 
 
-def _reads(
+def _best(
     evidence: Evidence, decoder: Decoder, line: Line, idle: int, *, named: bool
-) -> list[_Read]:
-    """Return a line that rests at a level read by each bit time that fits, in the frame with the fewest errors."""
+) -> _Read | None:
+    """Return a line that rests at a level read by the bit time that fits best, None where none does."""
     # The first pulse has the level after the first change; start bits are what is not idle.
     widths = line.widths[:_MOST_EDGES]
     bits = bit_times(widths, line.first == idle, line.samplerate_hz)
@@ -139,9 +155,10 @@ def _reads(
     ):
         bits += _standard(line, idle)
     starts = widths[int(line.first != idle) :: 2]
-    return [
+    reads = [
         _framed(evidence, decoder, line, idle, bit, _lengths(starts, bit.samples)) for bit in bits
     ]
+    return max(reads, key=_Read.between_rates, default=None)
 
 
 def _standard(line: Line, idle: int) -> list[BitTime]:
@@ -203,23 +220,32 @@ def _framed(
     evidence: Evidence, decoder: Decoder, line: Line, idle: int, bit: BitTime, lengths: int
 ) -> _Read:
     """Return the frame with the fewest errors at one rate, the usual one where several have none."""
-    tried: list[tuple[float, str, Trial, dict[str, OptionValue], float]] = []
+    tried: list[tuple[float, str, Trial, int, str, float]] = []
     for bits, parity, rare in _FRAMES:
-        options: dict[str, OptionValue] = {"baud": bit.standard_baud or bit.baud}
-        options |= {"bits": bits} if bits != 8 else {}
-        options |= {"parity": parity} if parity != "none" else {}
-        options |= {"invert": True} if not idle else {}
-        spec, trial = evidence.trial(decoder, {"rx": line.name}, options)
-        tried.append((trial.bad / max(1, trial.good), spec, trial, options, rare))
+        spec, trial = evidence.trial(decoder, {"rx": line.name}, _options(bit, bits, parity, idle))
+        tried.append((trial.bad / max(1, trial.good), spec, trial, bits, parity, rare))
         # Nothing later in the list can be better, only equal.
         if trial.good >= 2 and not trial.bad:
             break
-    _, spec, trial, options, rare = min(tried, key=lambda each: each[0])
-    bad, is_text = trial.errors("uart"), options.get("bits", 8) in _OF_TEXT and _is_text(trial)
+    _, spec, trial, bits, parity, rare = min(tried, key=lambda each: each[0])
+    shorter = _shorter(_characters(trial), bits) if parity == "none" else None
+    if shorter:
+        (bits, parity), rare = shorter, 0.0  # what its characters have in common outweighs that
+        spec, trial = evidence.trial(decoder, {"rx": line.name}, _options(bit, bits, parity, idle))
+    bad = trial.errors("uart")
+    is_text = bits in _OF_TEXT and _is_text(_characters(trial))
     rare += _rarity(bit) + _INVERTED * (not idle) - _TEXT * is_text + _ANY_RATE * (lengths <= 0)
     good = max(0, trial.count("uart", "frame") - bad)  # of a frame with an error there are two rows
     explained = trial.explained_by("uart", "frame")
-    return _Read(bit, spec, trial, options, good, bad, explained, is_text, lengths, rare)
+    frame = f"{bits}{parity[0].upper()}1"
+    return _Read(bit, spec, trial, frame, idle, good, bad, explained, is_text, lengths, rare)
+
+
+def _options(bit: BitTime, bits: int, parity: str, idle: int) -> dict[str, OptionValue]:
+    options: dict[str, OptionValue] = {"baud": bit.standard_baud or bit.baud}
+    options |= {"bits": bits} if bits != 8 else {}
+    options |= {"parity": parity} if parity != "none" else {}
+    return options | ({"invert": True} if not idle else {})
 
 
 def _rarity(bit: BitTime) -> float:
@@ -229,9 +255,35 @@ def _rarity(bit: BitTime) -> float:
     return 0.0 if bit.standard_baud in _USUAL_RATES else _UNUSUAL
 
 
-def _is_text(trial: Trial) -> bool:
+def _characters(trial: Trial) -> list[int]:
     rows = trial.rows("uart")
-    data = [int(char) & 0x7F for char in rows.loc[rows["kind"] == "frame", "data"]]
+    return [int(char) for char in rows.loc[rows["kind"] == "frame", "data"]]
+
+
+def _is_text(data: list[int]) -> bool:
     plain = sum(0x20 <= char < 0x7F or char in (0x0A, 0x0D) for char in data)
     enough = len(data) >= _LEAST_TEXT and len(set(data)) >= _LEAST_LETTERS
     return enough and plain >= _PRINTABLE * len(data)
+
+
+def _shorter(data: list[int], bits: int) -> tuple[int, str] | None:
+    """Return the shorter frame of which characters without parity are made, None where they do not tell.
+
+    Bits from the highest down are always 1, for a stop bit or the pause after it was read as data; the next may be the
+    parity of those below it, if it is now 0 and now 1. By chance a bit is so in half of all different characters.
+    """
+    different = set(data)
+    best, most = None, _SURE
+    for size in range(bits, 4, -1):  # without those that are always 1
+        if any(char >> size != (1 << (bits - size)) - 1 for char in different):
+            break
+        odd = {(char & ((1 << size) - 1)).bit_count() & 1 for char in different}
+        varies = len({char >> (size - 1) & 1 for char in different}) == 2
+        frames = [(size, "none")] if size < bits else []
+        if size > 5 and varies and len(odd) == 1:
+            frames.append((size - 1, "odd" if 1 in odd else "even"))
+        for frame in frames:
+            rare = _RARE.get(frame, _SELDOM)
+            if (bits - frame[0]) * len(different) - rare > most:
+                best, most = frame, (bits - frame[0]) * len(different) - rare
+    return best

@@ -94,9 +94,9 @@ WEIGHTS = (
 CALIBRATION = (1.25, 0.09)
 """From the sum of the weights to the logarithm of the odds: a factor, and what is added."""
 MOST = 0.98
-"""The most that is said of any proposal: of the 227 captures that scored 97 % and more all were right
+"""The most that is said of any proposal: of the 226 captures that scored 97 % and more all were right
 (docs/campaign-guess.md), which does not exclude one wrong in a hundred: with 95 % confidence at most 1.3 %,
-1 - 0.05 ** (1 / 227)."""
+1 - 0.05 ** (1 / 226)."""
 MOST_AGAINST = 0.95
 """The most of one with something against it: of the captures above 60 were such, all right; likewise at most 4.9 %."""
 

@@ -26,7 +26,7 @@ from freezeframe.decoders.guess.candidate import Candidate
 from freezeframe.decoders.guess.propose import Guesser, apart
 from freezeframe.decoders.guess.weigh import CALIBRATION, WEIGHTS, frequency
 from freezeframe.decoders.registry import SIGROK, load_decoders
-from tests.campaign.guess_labels import right_decoders
+from tests.campaign.guess_labels import right_decoders, right_frame
 from tests.capture.files.captures import captures_folder
 
 REPORT = Path(__file__).parents[2] / "docs" / "campaign-guess.md"
@@ -194,8 +194,8 @@ def report(looked: Sequence[Looked], refused: dict[str, str], cpu_s: float) -> t
         f"`make campaign-guess`: {len(looked)} captures of the public collection of sigrok in one process, "
         f"{cpu_s:.0f} s of CPU; {len(refused)} more do not open. The folder is the label "
         "(`tests/campaign/guess_labels.py` says which decoders are right in it). *Ours*: a decoder of ours is right; "
-        "*sigrok's*: one of sigrok's alone; *none*: no decoder of either. What is right is the decoder: the folder "
-        "does not tell rate, frame and polarity, which are not judged here.",
+        "*sigrok's*: one of sigrok's alone; *none*: no decoder of either. What is right is the decoder; rate and frame "
+        "of a UART are judged apart, below, where they are known. A score is of the decoder alone.",
         "",
         "| captures | | right first | nothing proposed | wrong first |",
         "|---|---|---|---|---|",
@@ -215,6 +215,7 @@ def report(looked: Sequence[Looked], refused: dict[str, str], cpu_s: float) -> t
         *_weights(left_out),
         *_confusion(looked),
         *_calibration(looked, left_out),
+        *_frames(looked),
         *_misses(looked),
     ]
     return "\n".join(lines) + "\n", right >= _ASKED_RIGHT and wrong <= _ASKED_WRONG
@@ -285,6 +286,33 @@ def _calibration(looked: Sequence[Looked], left_out: dict[str, Calibration]) -> 
                 f"| {low:.0%} to {min(high, 1):.0%} | {len(some)} | {mean:.0%} | {share:.0%} |"
             )
     return [*lines, ""]
+
+
+def frames(looked: Sequence[Looked]) -> list[tuple[Looked, str, str]]:
+    """Return captures of a UART whose rate and frame are known, with these and those of the first proposal."""
+    pairs = []
+    for each in looked:
+        known, proposals = right_frame(each.path), each.proposals()
+        if known and proposals and base(proposals[0].spec) == "uart":
+            options = proposals[0].spec.partition("+")[0].partition(":")[2].split(",")
+            said = [one for one in options if one.partition("=")[0] in ("baud", "bits", "parity")]
+            pairs.append((each, known, ",".join(said)))
+    return pairs
+
+
+def _frames(looked: Sequence[Looked]) -> list[str]:
+    judged_ones = frames(looked)
+    wrong = [one for one in judged_ones if one[1] != one[2]]
+    return [
+        "## Rate and frame of a UART",
+        "",
+        f"Rate, bits and parity of {len(judged_ones)} captures are known, by the name of the file, the standard or the "
+        f"instrument, and are proposed first in {len(judged_ones) - len(wrong)}"
+        + (", but for:" if wrong else "."),
+        "",
+        *(f"- `{each.path}`: {known}; proposed: {said}" for each, known, said in wrong),
+        *[""] * bool(wrong),
+    ]
 
 
 def _misses(looked: Sequence[Looked]) -> list[str]:

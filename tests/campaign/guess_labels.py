@@ -72,7 +72,33 @@ _LABELS: tuple[tuple[str, tuple[str, ...]], ...] = (
     ("usb_power_delivery/*", ("usb_power_delivery",)),
 )
 
+# Of lines of a UART: rate, bits and parity by the name of the file, by MIDI 1.0, by ANSI E1.11 (DMX512-A), or by what
+# libsigrok sets for the instrument.
+_FRAMES: tuple[tuple[str, str], ...] = (
+    ("dmx512/*", "baud=250000"),
+    ("uart/counter/*_5n1.sr", "baud=19200,bits=5"),
+    ("uart/counter/*_6n1.sr", "baud=19200,bits=6"),
+    ("uart/errors/*_4800_8n1_*", "baud=4800"),
+    ("uart/hello_world/7e1/*_115200.sr", "baud=115200,bits=7,parity=even"),
+    ("uart/hello_world/7o1/*_115200.sr", "baud=115200,bits=7,parity=odd"),
+    *(
+        (f"uart/hello_world/8n1/*_{rate}.sr", f"baud={rate}")
+        for rate in (2400, 4800, 38400, 230400, 921600)
+    ),
+    ("uart/kern_ew_6200-2nm/*_9600_8o2.sr", "baud=9600,parity=odd"),
+    ("uart/midi/*", "baud=31250"),
+    ("uart/tondaj_sl-814/*", "baud=9600,parity=even"),
+    ("uart/uni-t_ut-d04_cable/*", "baud=2400"),
+    ("uart/uni-t_ut61e/*", "baud=19200,bits=7,parity=odd"),
+    ("uart/unitsize/*_115200_*", "baud=115200"),
+)
+
 
 def right_decoders(path: str) -> tuple[str, ...]:
     """Return the decoders that are right for a capture, by its path in the collection."""
     return next((right for pattern, right in _LABELS if fnmatchcase(path, pattern)), ())
+
+
+def right_frame(path: str) -> str:
+    """Return rate, bits and parity of a capture of a UART as options of the decoder, empty where they are not known."""
+    return next((frame for pattern, frame in _FRAMES if fnmatchcase(path, pattern)), "")

@@ -63,11 +63,21 @@ def i2c_write(address: int, data: bytes) -> Levels:
     return [*steps, {"sda": 0}, {}, {"scl": 1}, {}, {"sda": 1}, {}]
 
 
-def uart_text(text: bytes, samples: int, *, inverted: bool = False) -> Levels:
+def uart_text(
+    text: bytes,
+    samples: int,
+    *,
+    inverted: bool = False,
+    bits: int = 8,
+    parity: str = "none",
+    stops: int = 2,
+) -> Levels:
     steps: Levels = [{"line": 1}] * (15 * samples)
     for byte in text:
-        bits = [0, *(byte >> n & 1 for n in range(8)), 1, 1]
-        steps += [{"line": bit} for bit in bits for _ in range(samples)]
+        data = [byte >> n & 1 for n in range(bits)]
+        check = {"none": [], "even": [sum(data) & 1], "odd": [1 - sum(data) & 1]}[parity]
+        frame = [0, *data, *check, *[1] * stops]
+        steps += [{"line": bit} for bit in frame for _ in range(samples)]
     flip = 1 if inverted else 0
     return [{"line": step["line"] ^ flip} for step in steps]
 
@@ -107,8 +117,11 @@ def i2c() -> Edges:
     return draw(steps, ("scl", "sda"))
 
 
+TEXT = b"Hello, world! 0123456789\r\n"
+
+
 def uart(samples: int = 87, *, inverted: bool = False) -> Edges:
-    return draw(uart_text(b"Hello, world! 0123456789\r\n", samples, inverted=inverted), ("line",))
+    return draw(uart_text(TEXT, samples, inverted=inverted), ("line",))
 
 
 def jtag() -> Edges:
@@ -185,6 +198,49 @@ def test_the_rate_and_the_rest_of_a_uart_are_found_from_its_pulses(
     best = proposed(uart(samples, inverted=inverted), tmp_path).proposals[0]
     assert best.spec == f"uart:rx=line,{options}"
     assert "26 characters, 0 errors in the whole capture" in best.why
+
+
+@pytest.mark.parametrize("inverted", [False, True])
+@pytest.mark.parametrize("stops", [1, 2, 9])
+@pytest.mark.parametrize(
+    ("bits", "parity", "frame"),
+    [
+        (8, "none", ""),
+        (8, "even", ",parity=even"),
+        (7, "even", ",bits=7,parity=even"),
+        (7, "odd", ",bits=7,parity=odd"),
+        (6, "even", ",bits=6,parity=even"),
+    ],
+)
+def test_text_is_read_in_the_frame_that_it_was_sent_in(
+    bits: int, parity: str, frame: str, stops: int, inverted: bool, tmp_path: Path
+) -> None:
+    """Read as 8N1, parity is the eighth bit of 7 bits with it, and stop bits and pauses those of fewer: no error."""
+    line = uart_text(TEXT, 87, inverted=inverted, bits=bits, parity=parity, stops=stops)
+    best = proposed(replace(draw(line, ("line",)), channels=("rx",)), tmp_path).proposals[0]
+    assert best.spec == f"uart:baud=115200{frame}{',invert=yes' * inverted}"
+    assert ("reads as text" in best.why) == (bits > 6)
+
+
+@pytest.mark.parametrize(
+    ("data", "bits", "frame"),
+    [
+        (bytes(range(32)) * 2, 5, ",bits=5"),
+        (bytes(range(64)), 6, ",bits=6"),
+        (TEXT, 7, ",bits=7"),
+        (b"\0\x7f\0", 7, ""),  # too little to tell: bit 7 is 1 in two different characters
+        (bytes(range(128, 256)), 8, ",bits=7"),
+        (bytes(range(127, 256)), 8, ""),
+        (b"\0\3\5\6" * 4, 8, ""),  # an even number of ones, but bit 7 is always 0
+    ],
+    ids=["5N2", "6N2", "7N2", "three", "upper-half", "one-below", "even"],
+)
+def test_high_bits_that_are_always_1_are_stop_bits_where_enough_characters_have_them(
+    data: bytes, bits: int, frame: str, tmp_path: Path
+) -> None:
+    edges = replace(draw(uart_text(data, 87, bits=bits), ("line",)), channels=("rx",))
+    best = proposed(edges, tmp_path).proposals[0]
+    assert best.spec == f"uart:baud=115200{frame}"
 
 
 @given(st.integers(0, 5), st.permutations(range(4)), st.booleans())
@@ -390,6 +446,22 @@ def test_no_flash_is_proposed_where_nothing_answers_as_one(
     steps = spi_words(bytes.fromhex(sent[0]), bytes.fromhex(answered[0]), 0)
     found = proposed(draw(steps, ("cs", "clk", "mosi", "miso")), tmp_path).proposals
     assert not [each.spec for each in found if "spiflash" in each.spec]
+
+
+@pytest.mark.parametrize(
+    ("samples", "spec", "why"),
+    [
+        (134, "baud=74880", "74,880 Bd, a standard rate"),
+        (130, "baud=76800", "76,800 Bd, a standard rate"),
+        (85, "baud=115200", "115,200 Bd, a standard rate, 117,647 Bd measured"),
+    ],
+)
+def test_a_standard_rate_that_is_near_is_proposed_and_what_was_measured_is_told(
+    samples: int, spec: str, why: str, tmp_path: Path
+) -> None:
+    best = proposed(uart(samples), tmp_path).proposals[0]
+    assert best.spec == f"uart:rx=line,{spec}"
+    assert best.why[0] == why
 
 
 def test_a_rate_that_is_none_of_the_standard_ones_is_told_with_less_certainty(

@@ -156,8 +156,32 @@ def test_samples_are_opened_verified_and_want_a_decoder(tmp_path: Path) -> None:
 
 
 def test_what_is_no_capture_is_said(tmp_path: Path) -> None:
-    with pytest.raises(ff.InputError, match="does not exist"):
-        ff.open(tmp_path / "nothing.ff")
+    text, samples = tmp_path / "text.ff", tmp_path / "a.csv"
+    text.write_text("words")
+    samples.write_text("time,rx\n0,1\n1e-6,0\n")
+    for act in (ff.open, ff.decode, ff.explain, ff.check):
+        with pytest.raises(ff.InputError, match=r"nothing\.ff: does not exist"):
+            act(tmp_path / "nothing.ff")
+    for act in (ff.open, ff.explain, ff.check):
+        with pytest.raises(ff.InputError, match=r"is a file, not a capture .*decode .*a\.csv"):
+            act(samples)
+    with pytest.raises(ff.InputError, match=r"text\.ff: no format is recognised"):
+        ff.decode(text)
+
+
+def test_a_register_field_or_index_that_is_not_there_is_said_in_one_line() -> None:
+    with ff.connect("emu:") as card:
+        device = card.device("A")
+        for read, why in (
+            (
+                lambda: device.read("ctl.stat"),
+                "there is no register 'ctl.stat'; did you mean ctl.state",
+            ),
+            (lambda: device.field("ctl.state", "no"), "ctl.state has no field 'no'; it has state"),
+            (lambda: device.read("memory.stored", 99), r"memory.stored: index 99 is out of range"),
+        ):
+            with pytest.raises(ff.InputError, match=why):
+                read()
 
 
 def test_check_diff_and_report_take_a_path_or_an_opened_capture(

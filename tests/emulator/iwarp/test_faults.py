@@ -164,7 +164,9 @@ def converse(
             pair.post_send(region, 0, 301)
             kinds: list[str] = []
             while not is_faulty and kinds.count("receive") < 2:
-                kinds.append(completions.wait(1.0).kind)  # a Response is no earlier message of theirs
+                kinds.append(
+                    completions.wait(1.0).kind
+                )  # a Response is no earlier message of theirs
             pair.post_read(region, 0, 601, stag=theirs.stag, to=0)
             pair.post_send(region, 0, 8)
             kinds += [completions.wait(1.0).kind for _ in range(6 - len(kinds))]
