@@ -185,7 +185,9 @@ class MappedDevice(Generic[IdentityT_co]):
         """
         info = self.map.register(name)
         if info.access != "rw" or info.pulse:
-            raise RegisterError(f"{name} is {info.access!r}: it cannot be read, changed and written")
+            raise RegisterError(
+                f"{name} is {info.access!r}: it cannot be read, changed and written"
+            )
         known = {field: self.map.field(name, field) for field in fields}
         for field, value in fields.items():
             top = (1 << known[field].width) - 1
