@@ -172,9 +172,9 @@ def test_what_is_no_capture_is_said(tmp_path: Path) -> None:
 def test_a_register_field_or_index_that_is_not_there_is_said_in_one_line() -> None:
     with ff.connect("emu:") as card:
         device = card.device("A")
-        with pytest.raises(ff.InputError, match="there is no register 'ctl.stat'; did you mean"):
+        with pytest.raises(ff.InputError, match=r"there is no register 'ctl.stat'; did you mean"):
             device.read("ctl.stat")
-        with pytest.raises(ff.InputError, match="ctl.state has no field 'no'; it has state"):
+        with pytest.raises(ff.InputError, match=r"ctl.state has no field 'no'; it has state"):
             device.field("ctl.state", "no")
         with pytest.raises(ff.InputError, match=r"memory.stored: index 99 is out of range \(0"):
             device.read("memory.stored", 99)
