@@ -328,6 +328,11 @@ class CaptureView:
         return self.peers.get(device)
 
 
+def end_name(device: str | None) -> str:
+    """Return what a text calls an end of a link that may not be in the capture."""
+    return "the other end" if device in (None, "?") else str(device)
+
+
 def with_crystals(folder: CaptureFolder, qualified: Qualification) -> CaptureFolder:
     """Return a capture whose devices know how far their clocks are off, as that was measured."""
     devices = [

@@ -31,7 +31,7 @@ from freezeframe.analyzers.evidence import (
 from freezeframe.analyzers.facts import LINK, RECEIVER_FIFO, SENDER_FIFO, Facts, Unplaced
 from freezeframe.analyzers.taps.align import Edit, Op
 from freezeframe.analyzers.taps.tap_diff import PacketPair, SegmentDiff
-from freezeframe.analyzers.view import fits_power_up
+from freezeframe.analyzers.view import end_name, fits_power_up
 from freezeframe.capture.card.roles import Way
 
 _FIFOS = {SENDER_FIFO: "outgoing", RECEIVER_FIFO: "incoming"}
@@ -337,7 +337,7 @@ def _omitted_at_one_tap(facts: Facts, lone: Alone) -> Finding:
     text = (
         f"Packet {packet.seq} ({lone.direction}, flow {packet.flow}) has {packet.body_words} "
         f"payload words at {stream.source} where its good header says {packet.length}, and its "
-        f"payload CRC is bad: one word was lost in the {lone.fifo} FIFO of {lone.device}. Which "
+        f"payload CRC is bad: one word was lost in the {lone.fifo} FIFO of {end_name(lone.device)}. Which "
         "word, only the tap before could say."
     )
     return alone_finding(
@@ -388,7 +388,7 @@ def _duplicated_at_one_tap(facts: Facts, lone: Alone) -> Iterator[Finding]:
     at = packet.start + packet.heads + end - 1
     text = (
         f"A word of packet {packet.seq} ({lone.direction}, flow {packet.flow}) came twice out of "
-        f"the {lone.fifo} FIFO of {lone.device}: at {stream.source} the packet has one payload "
+        f"the {lone.fifo} FIFO of {end_name(lone.device)}: at {stream.source} the packet has one payload "
         f"word more than its good header says, {word_text(word, (first, end))} repeats the word "
         "before it, and without it the payload CRC is right."
     )

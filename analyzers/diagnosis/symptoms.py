@@ -35,7 +35,7 @@ from freezeframe.analyzers.facts import LINK, SENDER_FIFO, Facts
 from freezeframe.analyzers.streams import Packet
 from freezeframe.analyzers.taps.align import Op
 from freezeframe.analyzers.taps.tap_diff import PacketPair, SegmentDiff
-from freezeframe.analyzers.view import CaptureView
+from freezeframe.analyzers.view import CaptureView, end_name
 
 _OVERFLOW = (
     "wrap-unhandled",
@@ -84,9 +84,8 @@ def _missing(view: CaptureView) -> Iterator[str]:
         if view.roles.card.peer_cause in view.causes(device) and (
             peer is None or view.device(peer) is None
         ):
-            other = "the other end" if peer in (None, "?") else str(peer)
             yield (
-                f"Why {other} froze stands in its own registers and memories: pull both ends into one "
+                f"Why {end_name(peer)} froze stands in its own registers and memories: pull both ends into one "
                 "capture."
             )
 
@@ -491,7 +490,7 @@ def _unseen(facts: Facts, device: str, cause: str, candidates: tuple[str, ...]) 
 
 def _elsewhere(facts: Facts, device: str, peer: str | None) -> Finding:
     """Return the symptom of a device that froze only because the other end did."""
-    other = "the other end" if peer in (None, "?") else str(peer)
+    other = end_name(peer)
     candidates = (
         "payload-bit-flip",
         "header-corrupted",

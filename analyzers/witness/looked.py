@@ -165,6 +165,7 @@ def _rounded(t_ps: int) -> str:
 
 
 _TARGET = "TARGET"
+_OTHER = "TARGET-OF-OTHER-END"
 _PATIENCE_S = 3600  # for a fault that freezes the card
 _LEAST_WAIT_S = 1
 _TIMES = 10  # as long as the recording: until a fault that freezes nothing has come again
@@ -184,7 +185,8 @@ def next_command(case: Case, finding: Finding) -> str:
     if len(view.devices) < len(view.folder.devices):
         return f"freezeframe explain {shlex.quote(str(path))}"
     if len(view.devices) < 2:
-        return f"freezeframe pull {target} -o {_beside(path, 'both.ff')}"
+        other = f" {_OTHER}" if view.devices[0].identity.devices_count == 1 else ""
+        return f"freezeframe pull {target}{other} -o {_beside(path, 'both.ff')}"
     steps = [*_deeper(case, target), f"freezeframe arm {target}"]
     pull = f"freezeframe pull {target} -o {_beside(path, 'next.ff')}"
     if case.own_causes:

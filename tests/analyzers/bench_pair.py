@@ -126,6 +126,8 @@ class Pair:
     """Bits that are turned over when all is stored: a kind, which record of it, and the bit of that, 0-71."""
     post_ps: int = 2_000_000
     source: str = "emu:"
+    apart: bool = False
+    """Each is a target of its own, of one device."""
     link_ps: int = 400_000
     """How long a packet is on the link."""
 
@@ -345,8 +347,8 @@ class Pair:
             map_hash=MAP_HASH,
             build_hash=0x1234,
             boot_nonce=0xABCD0000 + index,
-            devices_count=2,
-            devices_index=index,
+            devices_count=1 if self.apart else 2,
+            devices_index=0 if self.apart else index,
             devices_stride_log2=24,
             devices_time_master=1 - index,
             trace_mode=1,

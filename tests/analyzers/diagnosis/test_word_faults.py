@@ -184,6 +184,9 @@ def test_a_capture_of_one_device_names_the_other_end_all_the_same(explained: Exp
     omit(hit, "tx_deq", 7)
     finding = only(explained(pair, "A", captured="A").findings)
     assert said(finding) == ("word-omitted", "A", "tx_deq", "A->B", 3, 112, 7)
+    pair.apart = True
+    finding = only(explained(pair, "B", captured="B").findings)
+    assert "one word was lost in the outgoing FIFO of the other end." in finding.text
 
 
 def test_from_the_receiver_alone_a_packets_number_follows_from_its_neighbours(

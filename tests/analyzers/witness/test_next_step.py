@@ -34,6 +34,15 @@ def test_of_one_end_both_are_pulled_from_where_it_came(tmp_path: Path) -> None:
     assert said == f"freezeframe pull {CARD} -o {tmp_path}/case-both.ff"
 
 
+def test_of_a_card_that_is_a_target_of_its_own_the_other_end_is_another_target(
+    tmp_path: Path,
+) -> None:
+    pair = open_question(PAY)
+    pair.apart = True
+    said = next_of(pair, tmp_path / "case.ff", captured="B")
+    assert said == f"freezeframe pull {CARD} TARGET-OF-OTHER-END -o {tmp_path}/case-both.ff"
+
+
 def test_a_capture_that_holds_both_ends_is_explained_whole(tmp_path: Path) -> None:
     said = next_of(open_question(PAY), tmp_path / "case.ff", devices="B")
     assert said == f"freezeframe explain {tmp_path}/case.ff"
