@@ -14,6 +14,10 @@ from pathlib import Path
 
 import pytest
 
+from tests.bench.common import FAST_COPY_B_S, copied_B_s
+
+_MANY = 5000  # tests
+
 
 def room_of(node_id: str) -> str:
     """Return the room of a test: the folder below ``tests``, or the file where it stands in none."""
@@ -57,6 +61,11 @@ class TimeTable:
         for room, tests in sorted(rooms.items(), key=lambda item: -self._sum(item[1])[0]):
             self._print(terminalreporter, room, tests)
         self._print(terminalreporter, "all", list(self._cpu_s))
+        if len(self._cpu_s) >= _MANY:  # what a run of the whole may take is asked of a machine, too
+            terminalreporter.write_line(
+                f"numpy copies {copied_B_s() / 1e9:.1f} GB/s here; "
+                f"times are asked of a machine with {FAST_COPY_B_S / 1e9:.0f}"
+            )
         if self._into:
             Path(self._into).write_text(json.dumps(self._cpu_s, indent=0), "utf-8")
 
