@@ -8,7 +8,6 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
-import pyarrow as pa
 import pytest
 
 from freezeframe.capture.files.edges import Edges
@@ -19,6 +18,13 @@ from freezeframe.decoders.bus.pcix import PCIX
 from freezeframe.decoders.contract import Decoder
 from tests.decoders.bus import pci_model, pcix_model
 from tests.decoders.bus.lines import Capture, Lines
+from tests.decoders.pieces import (
+    assert_same_in_pieces,
+    assert_same_tables,
+    cut,
+    decoded,
+    in_any_form,
+)
 
 # Of 64 bits side by side in a sample there is room for a bus of 32.
 EXTENSION = [f"cbe{bit}" for bit in range(4, 8)] + [f"ad{bit}" for bit in range(32, 64)]
@@ -65,28 +71,17 @@ def test_rows_do_not_depend_on_the_form_of_the_pieces_nor_on_how_they_are_gather
     edges = Capture(clocks, half=half, delay=1).edges(
         [channel.id for channel in decoder.channels], EXTENSION
     )
-    options = decoder.option_values({"take": rng.choice(("before", "with"))})
-    whole = decoder.decode(edges, options, decoder.new_state(options), True)
+    take = rng.choice(("before", "with"))
+    whole = decoded(decoder, edges, take=take)
     assert whole[f"{decoder.id}.phases"].num_rows > 0
 
     monkeypatch.setattr(pci_stream, "_CLOCKS_AT_ONCE", rng.choice((1, 4, 50)))
     samples = recorded(edges, rng)
-    assert decoder.decode_samples is not None
-    state = decoder.new_state(options)
-    made = []
-    begin = 0
-    while begin < len(samples):
-        end = min(len(samples), begin + rng.choice((1, 7, 64, 65, 1000)))
-        piece = samples.cut(begin, end)
-        last = end == len(samples)
-        if rng.random() < 0.5:
-            made.append(decoder.decode_samples(piece, options, state, last))
-        else:
-            made.append(decoder.decode(piece.edges(), options, state, last))
-        begin = end
-    for kind, table in whole.items():
-        joined = pa.concat_tables([tables[kind] for tables in made])
-        assert joined.to_pylist() == table.to_pylist()
+    cuts = [0]
+    while cuts[-1] < len(samples):
+        cuts.append(cuts[-1] + rng.choice((1, 7, 64, 65, 1000)))
+    pieces = in_any_form(cut(samples, cuts), rng)
+    assert_same_tables(decoded(decoder, *pieces, take=take), whole)
 
 
 @pytest.mark.parametrize("seed", range(12))
@@ -108,26 +103,7 @@ def test_rows_do_not_depend_on_where_pieces_of_a_wide_bus_end(
         clocks[at] = replace(clocks[at], **{name: not getattr(clocks[at], name)})
     channels = [channel.id for channel in decoder.channels]
     edges = Capture(clocks).edges(channels, [] if wide else EXTENSION)
-    options = decoder.option_values()
-    whole = decoder.decode(edges, options, decoder.new_state(options), True)
-    state = decoder.new_state(options)
-    made = []
-    begin = 0
-    for end in [*sorted(rng.sample(range(1, edges.end_sample), 25)), edges.end_sample]:
-        kept = (edges.sample >= begin) & (edges.sample < end)
-        piece = replace(
-            edges,
-            sample=edges.sample[kept],
-            value=edges.value[kept],
-            high=None if edges.high is None else edges.high[kept],
-            begin_sample=begin,
-            end_sample=end,
-        )
-        made.append(decoder.decode(piece, options, state, end == edges.end_sample))
-        begin = end
-    for kind, table in whole.items():
-        joined = pa.concat_tables(part[kind] for part in made)
-        assert joined.to_pylist() == table.to_pylist()
+    assert_same_in_pieces(decoder, edges, rng.sample(range(1, edges.end_sample), 25))
 
 
 @pytest.mark.parametrize("decoder", [PCI, PCIX], ids=["pci", "pcix"])
@@ -151,8 +127,7 @@ def test_a_long_burst_is_written_down_phase_by_phase_with_the_one_bad_parity_in_
     first = next(at for at, lines in enumerate(clocks) if lines.trdy and lines.irdy)
     clocks[first + 101] = replace(clocks[first + 101], par=1 - clocks[first + 101].par)
     edges = Capture(clocks).edges([channel.id for channel in decoder.channels], EXTENSION)
-    options = decoder.option_values()
-    made = decoder.decode(edges, options, decoder.new_state(options), True)
+    made = decoded(decoder, edges)
     phases = [r for r in made[f"{decoder.id}.phases"].to_pylist() if r["kind"] == "data"]
     assert [row["value"] for row in phases] == values
     assert [at for at, row in enumerate(phases) if row["parity"] != "good"] == [100]

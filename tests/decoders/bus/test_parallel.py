@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import pyarrow as pa
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -19,11 +18,10 @@ from freezeframe.capture.files.sigrok_sr import read_samples
 from freezeframe.capture.files.sigrok_sr_writer import write_sr
 from freezeframe.capture.files.units import UnitReader
 from freezeframe.decoders.bus.parallel import PARALLEL
-from freezeframe.decoders.bus.parallel_code import decode_parallel
 from freezeframe.decoders.bus.parallel_tables import parallel_texts
 from freezeframe.decoders.registry import Registry
 from freezeframe.decoders.run import decode_file
-from tests.decoders.pieces import between
+from tests.decoders.pieces import assert_same_in_pieces, cut, rows_of
 from tests.decoders.serial.sigrok_reference import Annotation, sigrok_annotations
 
 RATE_HZ = 1_000_000
@@ -58,11 +56,9 @@ def without(edges: Edges, *channels: str) -> Edges:
     )
 
 
-def decode(edges: Edges, **options: Any) -> tuple[Rows, Rows]:
+def decode(edges: Edges, **options: Any) -> list[Rows]:
     """Return items and words."""
-    values = PARALLEL.option_values(options)
-    made = decode_parallel(edges, values, PARALLEL.new_state(values), True)
-    return made["parallel.items"].to_pylist(), made["parallel.words"].to_pylist()
+    return rows_of(PARALLEL, edges, **options)
 
 
 def places(rows: Rows) -> list[tuple[int, int, int]]:
@@ -206,23 +202,9 @@ def test_rows_do_not_depend_on_where_pieces_end(
     if wide:
         drawn = [(clk, enable, data << 61) for clk, enable, data in drawn]
     edges = edges_of(drawn, bits)
-    options = PARALLEL.option_values(
-        {"clock_edge": edge, "take": take, "word_items": 0 if wide else 3, "setup_samples": 2}
-        | {"hold_samples": 2}
-    )
-    whole = decode_parallel(edges, options, PARALLEL.new_state(options), True)
-    state = PARALLEL.new_state(options)
-    made = []
-    begin = 0
-    for end in [*sorted({cut for cut in cuts if cut < len(drawn)}), len(drawn)]:
-        made.append(decode_parallel(between(edges, begin, end), options, state, end == len(drawn)))
-        begin = end
-    for kind, table in whole.items():
-        joined = pa.concat_tables([tables[kind] for tables in made])
-        key = [("sample", "ascending"), ("error", "ascending")]
-        assert joined.to_pandas().sort_values([k for k, _ in key]).to_dict("records") == (
-            table.to_pandas().sort_values([k for k, _ in key]).to_dict("records")
-        )
+    words = 0 if wide else 3
+    options = {"clock_edge": edge, "take": take, "word_items": words, "setup_samples": 2}
+    assert_same_in_pieces(PARALLEL, edges, cuts, hold_samples=2, **options)
 
 
 def generated(rng: random.Random) -> Edges:
@@ -301,8 +283,6 @@ def test_items_of_samples_do_not_depend_on_how_many_there_were_before(
     there = (f"D{bit}" if bit < lines else "" for bit in range(64))
     names = ("CLK", "EN" if enabled else "", *there)
     bits = tuple(bit if name else -1 for bit, name in enumerate(names))
-    options = PARALLEL.option_values({"clock_edge": edge, "take": take})
-    assert PARALLEL.decode_samples is not None
     rising = np.flatnonzero((clock[1:] == 1) & (clock[:-1] == 0)) + 1
     falling = np.flatnonzero((clock[1:] == 0) & (clock[:-1] == 1)) + 1
     at = {"rising": rising, "falling": falling, "both": np.union1d(rising, falling)}[edge]
@@ -316,13 +296,8 @@ def test_items_of_samples_do_not_depend_on_how_many_there_were_before(
         stored = levels.view(np.uint8).reshape(-1, 8)[:, :unit_B].tobytes()
         units = UnitReader(unit_B).units(stored)
         whole = Samples(units, names, bits, RATE_HZ, 0)
-        state = PARALLEL.new_state(options)
-        made, begin, turn = [], 0, 0
-        while begin < len(whole):
-            piece = whole.cut(begin, begin + sizes[turn % len(sizes)])
-            begin, turn = piece.end_sample, turn + 1
-            made.append(PARALLEL.decode_samples(piece, options, state, begin == len(whole)))
-        items = pa.concat_tables(tables["parallel.items"] for tables in made).to_pylist()
+        pieces = cut(whole, np.cumsum(sizes * (len(whole) // sum(sizes) + 1)).tolist())
+        items, _ = rows_of(PARALLEL, *pieces, clock_edge=edge, take=take)
         assert [(r["sample"], r["end_sample"], r["value"]) for r in items] == wanted
         assert all(r["t_ps"] == r["sample"] * 10**6 for r in items)
         assert {r["bits"] for r in items} == {lines}

@@ -12,11 +12,10 @@ import pytest
 from freezeframe.capture.errors import InputError
 from freezeframe.capture.files.edges import Edges
 from freezeframe.decoders.bus.pci import PCI
-from freezeframe.decoders.bus.pci_code import decode_pci
 from freezeframe.decoders.bus.pci_tables import pci_texts
 from tests.decoders.bus.lines import RATE_HZ, Capture, Lines, parities
 from tests.decoders.bus.pci_model import Answer, PciBus, Request, Truth, random_traffic
-from tests.decoders.pieces import errors
+from tests.decoders.pieces import errors, rows_of
 
 CHANNELS = [channel.id for channel in PCI.channels]
 EXTENSION = ["req64", "ack64", "par64"]
@@ -26,11 +25,9 @@ PS = 10**12 // RATE_HZ
 Rows = list[dict[str, Any]]
 
 
-def decode(edges: Edges, **options: Any) -> tuple[Rows, Rows]:
+def decode(edges: Edges, **options: Any) -> list[Rows]:
     """Return phases and transactions."""
-    values = PCI.option_values(options)
-    made = decode_pci(edges, values, PCI.new_state(values), True)
-    return made["pci.phases"].to_pylist(), made["pci.transactions"].to_pylist()
+    return rows_of(PCI, edges, **options)
 
 
 def capture_of(bus: PciBus, **shape: int) -> Capture:

@@ -10,12 +10,11 @@ from typing import Any
 import pytest
 
 from freezeframe.capture.files.edges import Edges
-from freezeframe.decoders.bus.pci_code import decode_pci as decode_pcix
 from freezeframe.decoders.bus.pcix import PCIX
 from freezeframe.decoders.bus.pcix_tables import pcix_texts
 from tests.decoders.bus.lines import RATE_HZ, Capture, Lines, parities
 from tests.decoders.bus.pcix_model import PcixBus, Plan, Split, Truth, random_traffic
-from tests.decoders.pieces import errors
+from tests.decoders.pieces import errors, rows_of
 
 CHANNELS = [channel.id for channel in PCIX.channels]
 EXTENSION = ["req64", "ack64", "par64"]
@@ -25,12 +24,9 @@ PS = 10**12 // RATE_HZ
 Rows = list[dict[str, Any]]
 
 
-def decode(edges: Edges) -> tuple[Rows, Rows, Rows]:
+def decode(edges: Edges) -> list[Rows]:
     """Return phases, transactions and splits."""
-    options = PCIX.option_values()
-    made = decode_pcix(edges, options, PCIX.new_state(options), True)
-    phases, transactions, splits = (made[output.kind].to_pylist() for output in PCIX.produces)
-    return phases, transactions, splits
+    return rows_of(PCIX, edges)
 
 
 def decoded(clocks: Sequence[Lines]) -> Rows:

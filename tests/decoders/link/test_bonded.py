@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-import pyarrow as pa
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -24,6 +23,7 @@ from tests.decoders.link.link_model import (
     send,
     side_by_side,
 )
+from tests.decoders.pieces import rows_of
 
 Rows = list[dict[str, Any]]
 
@@ -32,16 +32,9 @@ PACKET = (*WORDS, 0x99AABBCC)
 CREDIT = (0x5790000000648304,)
 
 
-def decode(*cut: Edges, **options: Any) -> tuple[Rows, Rows]:
+def decode(*cut: Edges, **options: Any) -> list[Rows]:
     """Decode a capture, given in pieces; return words and lane events."""
-    values = BONDED.option_values({"bitrate": 250_000_000} | options)
-    state = BONDED.new_state(values)
-    made = [BONDED.decode(p, values, state, p is cut[-1]) for p in cut]
-    words, events = (
-        pa.concat_tables(t[kind] for t in made).to_pylist()
-        for kind in ("bonded.words", "bonded.lane_events")
-    )
-    return words, events
+    return rows_of(BONDED, *cut, **({"bitrate": 250_000_000} | options))
 
 
 def said(rows: Rows) -> list[tuple[str, int, int]]:

@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import pyarrow as pa
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -26,6 +25,7 @@ from freezeframe.decoders.trace.schema import column_types
 from freezeframe.gui.cli.main import main
 from tests.decoders.link.line_model import damaged, pieces
 from tests.decoders.link.link_model import control, data, draw_lanes, lanes, send, side_by_side
+from tests.decoders.pieces import decoded
 from tests.processes import run_program
 
 Tables = dict[str, list[dict[str, Any]]]
@@ -40,16 +40,11 @@ GOLDEN_CREDIT = struct.unpack("<Q", bytes.fromhex("0483640000009057"))
 
 def decode(*cut: Edges, **options: Any) -> Tables:
     """Decode both lanes, given in pieces, up to packets."""
-    bond, link = BONDED.option_values({"bitrate": 250_000_000}), LINK.option_values(options)
-    states = BONDED.new_state(bond), LINK.new_state(link)
-    made = []
-    for piece in cut:
-        last = piece is cut[-1]
-        words = BONDED.decode(piece, bond, states[0], last)["bonded.words"]
-        made.append(LINK.decode(words, link, states[1], last))
-    return {
-        k.removeprefix("link."): pa.concat_tables(t[k] for t in made).to_pylist() for k in made[0]
-    }
+    bond = BONDED.option_values({"bitrate": 250_000_000})
+    state = BONDED.new_state(bond)
+    words = [BONDED.decode(p, bond, state, p is cut[-1])["bonded.words"] for p in cut]
+    made = decoded(LINK, *words, **options)
+    return {kind.removeprefix("link."): table.to_pylist() for kind, table in made.items()}
 
 
 def of(*units: Any, **options: Any) -> Tables:

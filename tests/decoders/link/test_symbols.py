@@ -6,7 +6,6 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
-import pyarrow as pa
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -29,6 +28,7 @@ from tests.decoders.link.line_model import (
     pieces,
     random_symbols,
 )
+from tests.decoders.pieces import rows_of
 
 Rows = list[dict[str, Any]]
 
@@ -36,16 +36,9 @@ IDLE = (0xBC, True), (0xB5, False), (0xB5, False), (0xB5, False)
 RATE_HZ = 10**9
 
 
-def decode(*cut: Edges, **options: Any) -> tuple[Rows, Rows]:
+def decode(*cut: Edges, **options: Any) -> list[Rows]:
     """Decode a capture, given in pieces; return symbols and events."""
-    values = EIGHT_TEN.option_values(options)
-    state = EIGHT_TEN.new_state(values)
-    made = [EIGHT_TEN.decode(p, values, state, p is cut[-1]) for p in cut]
-    symbols, events = (
-        pa.concat_tables(t[kind] for t in made).to_pylist()
-        for kind in ("8b10b.symbols", "8b10b.events")
-    )
-    return symbols, events
+    return rows_of(EIGHT_TEN, *cut, **options)
 
 
 def said(rows: Rows) -> list[tuple[str, int]]:
@@ -246,10 +239,7 @@ def test_a_line_without_a_comma_or_a_bit_rate_says_so_at_the_end() -> None:
     )  # fmt: skip
     symbols, events = decode(noise)
     assert (symbols, said(events)) == ([], [("no-bitrate", 0)])
-    assert decode(*pieces(noise, list(range(0, noise.end_sample, 7000)))) == (
-        symbols,
-        decode(noise)[1],
-    )
+    assert decode(*pieces(noise, list(range(0, noise.end_sample, 7000)))) == [symbols, events]
     quiet = Edges(np.zeros(1, np.int64), np.zeros(1, np.uint64), ("D", ""), RATE_HZ, 0, 10**12)
     assert said(decode(quiet)[1]) == [("no-bitrate", 0)]
     assert said(decode(quiet, bitrate=10**8)[1]) == [("no-comma", 0)]

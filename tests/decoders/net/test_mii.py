@@ -18,7 +18,7 @@ from freezeframe.decoders.net.phy_code import phy_texts
 from freezeframe.decoders.registry import Registry
 from freezeframe.gui.export.run import export_file
 from tests.decoders.net.phy_bus import IDLE, Symbol, edges_of, fcs, mii_rx, mii_tx, nibbles
-from tests.decoders.pieces import assert_same_in_pieces, between, errors
+from tests.decoders.pieces import assert_same_in_pieces, between, errors, rows_of
 from tests.gui.export.material import tool
 
 Row = dict[str, Any]
@@ -53,10 +53,8 @@ def side(samples: list[int], first: int, rate_hz: int = RATE_HZ) -> Edges:
     return edges.select([name if name in wanted else None for name in NAMES])
 
 
-def decode(edges: Edges, **options: OptionValue) -> tuple[list[Row], list[Row]]:
-    values = MII.option_values(options)
-    made = decode_mii(edges, values, MII.new_state(values), True)
-    return made["mii.frames"].to_pylist(), made["ethernet"].to_pylist()
+def decode(edges: Edges, **options: OptionValue) -> list[list[Row]]:
+    return rows_of(MII, edges, **options)
 
 
 def test_a_received_frame_is_given_with_its_verdict_and_what_was_on_the_wire() -> None:
@@ -333,13 +331,11 @@ def noise(seed: int) -> list[int]:
 @pytest.mark.parametrize("seed", range(12))
 def test_noise_gives_the_same_rows_in_pieces_of_any_size(seed: int) -> None:
     edges = edges_of(noise(seed), NAMES, RATE_HZ)
-    values = MII.option_values()
-    whole = decode_mii(edges, values, MII.new_state(values), True)
-    assert len(whole["mii.frames"]) > 4
-    assert all(phy_texts(row).long for table in whole.values() for row in table.to_pylist())
     rng = random.Random(seed)
     cuts = rng.choices(range(edges.end_sample), k=20)
-    assert_same_in_pieces(whole, decode_mii, MII.new_state(values), edges, values, cuts)
+    whole = assert_same_in_pieces(MII, edges, cuts)
+    assert len(whole["mii.frames"]) > 4
+    assert all(phy_texts(row).long for table in whole.values() for row in table.to_pylist())
 
 
 def test_exported_frames_are_icmp_in_tshark_with_good_and_wrong_check_sequences(

@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import random
-from itertools import pairwise
 
 import numpy as np
-import pyarrow as pa
 import pytest
 
 from freezeframe.capture.files.samples import Samples
@@ -16,6 +14,7 @@ from freezeframe.decoders.net.rgmii import RGMII
 from freezeframe.decoders.net.rmii import RMII
 from tests.decoders.net import test_mii, test_rgmii, test_rmii
 from tests.decoders.net.phy_bus import edges_of
+from tests.decoders.pieces import assert_same_tables, cut, decoded, in_any_form
 
 RATE_HZ = test_mii.RATE_HZ
 
@@ -36,21 +35,8 @@ def test_rows_do_not_depend_on_the_form_of_the_pieces(
 ) -> None:
     levels = drawn.noise(seed)  # type: ignore[attr-defined]  # one of the modules
     edges = edges_of(levels, [channel.id.upper() for channel in decoder.channels], RATE_HZ)
-    values = decoder.option_values(options)
-    whole = decoder.decode(edges, values, decoder.new_state(values), True)
-
     bits = tuple(range(len(edges.channels)))
     samples = Samples(np.array(levels, dtype=np.uint16), edges.channels, bits, RATE_HZ, 0)
     rng = random.Random(seed)
-    state = decoder.new_state(values)
-    assert decoder.decode_samples is not None
-    tables = []
-    for begin, end in pairwise(sorted({0, len(levels), *rng.choices(range(len(levels)), k=20)})):
-        piece = samples.cut(begin, end)
-        last = end == len(levels)
-        if rng.random() < 0.5:
-            tables.append(decoder.decode_samples(piece, values, state, last))
-        else:
-            tables.append(decoder.decode(piece.edges(), values, state, last))
-    for kind, table in whole.items():
-        assert pa.concat_tables(made[kind] for made in tables).to_pylist() == table.to_pylist()
+    pieces = in_any_form(cut(samples, rng.choices(range(len(levels)), k=20)), rng)
+    assert_same_tables(decoded(decoder, *pieces, **options), decoded(decoder, edges, **options))

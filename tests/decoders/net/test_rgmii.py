@@ -14,13 +14,12 @@ from freezeframe.capture.files.sigrok_sr_writer import write_sr
 from freezeframe.decoders.contract import OptionValue
 from freezeframe.decoders.net.phy_code import phy_texts
 from freezeframe.decoders.net.rgmii import CHANNELS, RGMII
-from freezeframe.decoders.net.rgmii_code import decode_rgmii
 from freezeframe.decoders.registry import Registry
 from freezeframe.decoders.run import decode_file
 from freezeframe.gui.export.run import export_file
 from tests.decoders.net.phy_bus import IDLE, Symbol, edges_of, nibbles, octets, rgmii
 from tests.decoders.net.test_mii import ARP, PING
-from tests.decoders.pieces import assert_same_in_pieces, errors
+from tests.decoders.pieces import assert_same_in_pieces, errors, rows_of
 from tests.gui.export.material import tool
 
 Row = dict[str, Any]
@@ -36,10 +35,8 @@ def side(samples: list[int], first: int = 0) -> Edges:
     return edges.select([name if name in wanted else None for name in NAMES])
 
 
-def decode(edges: Edges, **options: OptionValue) -> tuple[list[Row], list[Row]]:
-    values = RGMII.option_values({"in_band": False} | options)
-    made = decode_rgmii(edges, values, RGMII.new_state(values), True)
-    return made["rgmii.frames"].to_pylist(), made["ethernet"].to_pylist()
+def decode(edges: Edges, **options: OptionValue) -> list[list[Row]]:
+    return rows_of(RGMII, edges, **({"in_band": False} | options))
 
 
 def with_idle(*symbols: Symbol) -> list[Symbol]:
@@ -235,13 +232,11 @@ def noise(seed: int) -> list[int]:
 @pytest.mark.parametrize("seed", range(16))
 def test_noise_gives_the_same_rows_in_pieces_of_any_size(seed: int) -> None:
     edges = edges_of(noise(seed), NAMES, RATE_HZ)
-    values = RGMII.option_values({"clock": ("delayed", "aligned")[seed % 2]})
-    whole = decode_rgmii(edges, values, RGMII.new_state(values), True)
-    assert len(whole["rgmii.frames"]) > 8
-    assert all(phy_texts(row).long for table in whole.values() for row in table.to_pylist())
     rng = random.Random(seed)
     cuts = rng.choices(range(edges.end_sample), k=20)
-    assert_same_in_pieces(whole, decode_rgmii, RGMII.new_state(values), edges, values, cuts)
+    whole = assert_same_in_pieces(RGMII, edges, cuts, clock=("delayed", "aligned")[seed % 2])
+    assert len(whole["rgmii.frames"]) > 8
+    assert all(phy_texts(row).long for table in whole.values() for row in table.to_pylist())
 
 
 def test_exported_frames_are_icmp_in_tshark(tmp_path: Path) -> None:

@@ -14,10 +14,9 @@ from freezeframe.capture.files.edges import Edges
 from freezeframe.decoders.contract import OptionValue
 from freezeframe.decoders.net.phy_code import phy_texts
 from freezeframe.decoders.net.rmii import CHANNELS, RMII
-from freezeframe.decoders.net.rmii_code import decode_rmii
 from tests.decoders.net.phy_bus import edges_of, fcs
 from tests.decoders.net.test_mii import ARP, PING
-from tests.decoders.pieces import assert_same_in_pieces, errors
+from tests.decoders.pieces import assert_same_in_pieces, errors, rows_of
 
 Row = dict[str, Any]
 NAMES = [channel.id for channel in CHANNELS]
@@ -68,13 +67,11 @@ def capture(samples: list[int], *, rx: bool = True, tx: bool = False) -> Edges:
     return edges.select([name if name in wanted else None for name in NAMES])
 
 
-def decode(edges: Edges, **options: OptionValue) -> tuple[list[Row], list[Row]]:
-    values = RMII.option_values(options)
-    made = decode_rmii(edges, values, RMII.new_state(values), True)
-    return made["rmii.frames"].to_pylist(), made["ethernet"].to_pylist()
+def decode(edges: Edges, **options: OptionValue) -> list[list[Row]]:
+    return rows_of(RMII, edges, **options)
 
 
-def received(dibits: list[Dibit]) -> tuple[list[Row], list[Row]]:
+def received(dibits: list[Dibit]) -> list[list[Row]]:
     return decode(capture(draw(dibits)))
 
 
@@ -215,12 +212,10 @@ def noise(seed: int) -> list[int]:
 @pytest.mark.parametrize("seed", range(8))
 def test_noise_gives_the_same_rows_in_pieces_of_any_size(seed: int) -> None:
     edges = edges_of(noise(seed), NAMES, RATE_HZ)
-    values = RMII.option_values()
-    whole = decode_rmii(edges, values, RMII.new_state(values), True)
+    cuts = random.Random(seed).choices(range(edges.end_sample), k=20)
+    whole = assert_same_in_pieces(RMII, edges, cuts)
     assert len(whole["rmii.frames"]) > 1
     assert all(phy_texts(row).long for table in whole.values() for row in table.to_pylist())
-    cuts = random.Random(seed).choices(range(edges.end_sample), k=20)
-    assert_same_in_pieces(whole, decode_rmii, RMII.new_state(values), edges, values, cuts)
 
 
 @settings(max_examples=30, deadline=None)

@@ -6,8 +6,8 @@ import pyarrow as pa
 
 from freezeframe.capture.files.edges import Edges
 from freezeframe.decoders.serial.i2c import I2C
-from freezeframe.decoders.serial.i2c_code import decode_i2c
 from freezeframe.decoders.serial.i2c_encode import I2cTransfer, encode_transfers
+from tests.decoders.pieces import decoded
 
 
 def i2c_sent(text: str) -> I2cTransfer:
@@ -35,6 +35,4 @@ def i2c_edges(*texts: str, samplerate_hz: int = 1_000_000) -> Edges:
 
 def i2c_transfers(*texts: str, samplerate_hz: int = 1_000_000) -> pa.Table:
     """Decode the drawn transfers."""
-    values = I2C.option_values()
-    edges = i2c_edges(*texts, samplerate_hz=samplerate_hz)
-    return decode_i2c(edges, values, I2C.new_state(values), True)["i2c.transfers"]
+    return decoded(I2C, i2c_edges(*texts, samplerate_hz=samplerate_hz))["i2c.transfers"]

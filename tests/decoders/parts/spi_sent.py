@@ -5,8 +5,8 @@ from __future__ import annotations
 import pyarrow as pa
 
 from freezeframe.decoders.serial.spi import SPI
-from freezeframe.decoders.serial.spi_code import decode_spi
 from freezeframe.decoders.serial.spi_encode import SpiTransfer, encode_transfers
+from tests.decoders.pieces import decoded
 
 
 def spi_sent(text: str) -> SpiTransfer:
@@ -21,6 +21,5 @@ def spi_transfers(*texts: str, samplerate_hz: int = 10_000_000, word_bits: int =
     edges = encode_transfers(
         [spi_sent(text) for text in texts], samplerate_hz=samplerate_hz, word_bits=word_bits
     )
-    values = SPI.option_values({"word_bits": word_bits})
     edges = edges.select(["CLK", "MISO", "MOSI", "CS", None, None, None])
-    return decode_spi(edges, values, SPI.new_state(values), True)["spi.transfers"]
+    return decoded(SPI, edges, word_bits=word_bits)["spi.transfers"]

@@ -14,13 +14,14 @@ from freezeframe.capture.errors import InputError
 from freezeframe.capture.files.sigrok_sr_writer import write_sr
 from freezeframe.decoders.contract import OptionValue
 from freezeframe.decoders.parts.eeprom import EEPROM
-from freezeframe.decoders.parts.eeprom_code import decode_eeprom, eeprom_texts
+from freezeframe.decoders.parts.eeprom_code import eeprom_texts
 from freezeframe.decoders.registry import Registry
 from freezeframe.decoders.run import decode_file
 from freezeframe.decoders.serial.i2c import I2C
 from tests.campaign.seeds import seeds
 from tests.capture.files.captures import real_capture
 from tests.decoders.parts.i2c_sent import i2c_edges, i2c_transfers
+from tests.decoders.pieces import assert_same_in_pieces, rows_of
 from tests.decoders.serial.sigrok_reference import sigrok_annotations
 
 Row = dict[str, Any]
@@ -28,9 +29,7 @@ REGISTRY = Registry({"i2c": I2C, "eeprom": EEPROM})
 
 
 def decode(table: pa.Table, **options: OptionValue) -> list[Row]:
-    values = EEPROM.option_values({"address_bytes": 1} | options)
-    rows: list[Row] = decode_eeprom(table, values, EEPROM.new_state(values), True).to_pylist()
-    return rows
+    return rows_of(EEPROM, table, **({"address_bytes": 1} | options))[0]
 
 
 def operations(*texts: str, **options: OptionValue) -> list[tuple[str, int, str, str]]:
@@ -270,16 +269,9 @@ def test_noise_gives_the_same_rows_in_pieces_of_any_size(seed: int) -> None:
     texts += rng.choices(["50w!", "50w", "50r!", "51w 00 11! 22"], k=10)
     rng.shuffle(texts)
     table = i2c_transfers(*texts)
-    whole = decode(table, address_bytes=0)
+    whole = assert_same_in_pieces(EEPROM, table, range(0, len(table), 3))["eeprom"].to_pylist()
     assert len(whole) >= 40
     assert all(eeprom_texts(row).long for row in whole)
-    values = EEPROM.option_values()
-    state = EEPROM.new_state(values)
-    got: list[Row] = []
-    for at in range(0, len(table), 3):
-        piece = decode_eeprom(table.slice(at, 3), values, state, at + 3 >= len(table))
-        got += piece.to_pylist()
-    assert got == whole
 
 
 # The other reader: sigrok-cli on the same file.

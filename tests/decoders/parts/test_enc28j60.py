@@ -15,13 +15,13 @@ import pytest
 from freezeframe.capture.errors import InputError
 from freezeframe.capture.files.sigrok_sr_writer import write_sr
 from freezeframe.decoders.parts.enc28j60 import ENC28J60
-from freezeframe.decoders.parts.enc28j60_code import decode_enc28j60, enc28j60_texts
+from freezeframe.decoders.parts.enc28j60_code import enc28j60_texts
 from freezeframe.decoders.registry import Registry
 from freezeframe.decoders.run import decode_file
 from freezeframe.decoders.serial.spi import SPI
-from freezeframe.decoders.serial.spi_code import decode_spi
 from freezeframe.decoders.serial.spi_encode import SpiTransfer, encode_transfers
 from tests.capture.files.captures import real_capture, without_idle
+from tests.decoders.pieces import decoded, rows_of
 from tests.decoders.serial.sigrok_reference import Annotation, sigrok_annotations
 
 Row = dict[str, Any]
@@ -37,16 +37,13 @@ def transfers(*texts: str, **options: Any) -> pa.Table:
         to_chip = bytes.fromhex(mosi)
         sent.append(SpiTransfer(to_chip, bytes.fromhex(miso).ljust(len(to_chip), b"\0")))
     edges = encode_transfers(sent, samplerate_hz=10_000_000, **options)
-    values = SPI.option_values({"word_bits": options.get("word_bits", 8)})
     edges = edges.select(["CLK", "MISO", "MOSI", "CS", None, None, None])
-    return decode_spi(edges, values, SPI.new_state(values), True)["spi.transfers"]
+    return decoded(SPI, edges, word_bits=options.get("word_bits", 8))["spi.transfers"]
 
 
-def decode(table: pa.Table) -> tuple[list[Row], list[Row]]:
+def decode(table: pa.Table) -> list[list[Row]]:
     """Return the operations and the frames."""
-    values = ENC28J60.option_values()
-    made = decode_enc28j60(table, values, ENC28J60.new_state(values), True)
-    return made["enc28j60.operations"].to_pylist(), made["ethernet"].to_pylist()
+    return rows_of(ENC28J60, table)
 
 
 def operations(*texts: str) -> list[tuple[str, str, int, str]]:
@@ -256,14 +253,12 @@ def test_a_frame_that_was_not_written_in_the_capture_is_an_error() -> None:
 def test_words_that_are_no_bytes_are_refused() -> None:
     sent = [SpiTransfer([0x1FF], [0])]
     edges = encode_transfers(sent, samplerate_hz=10_000_000, word_bits=9)
-    values = SPI.option_values({"word_bits": 9})
     channels: list[str | None] = ["CLK", "MISO", "MOSI", "CS", None, None, None]
-    state = SPI.new_state(values)
-    table = decode_spi(edges.select(channels), values, state, True)["spi.transfers"]
+    table = decoded(SPI, edges.select(channels), word_bits=9)["spi.transfers"]
     with pytest.raises(InputError, match=r"0x1ff on mosi is longer than 8 bits; it takes spi:word"):
         decode(table)
     channels[1] = None
-    table = decode_spi(edges.select(channels), values, SPI.new_state(values), True)
+    table = decoded(SPI, edges.select(channels), word_bits=9)
     with pytest.raises(InputError, match=r"spi has no miso; say spi:miso=PROBE"):
         decode(pa.table(table["spi.transfers"]).set_column(9, "mosi", [[[1]]]))
 

@@ -6,23 +6,21 @@ import random
 import struct
 from typing import Any
 
-import pyarrow as pa
 import pytest
 
 from freezeframe.decoders.contract import OptionValue
-from freezeframe.decoders.parts.module_pages import decode_module, module_texts
+from freezeframe.decoders.parts.module_pages import module_texts
 from freezeframe.decoders.parts.sfp import SFP
 from tests.decoders.parts.i2c_sent import i2c_transfers
 from tests.decoders.parts.sfp_memory import diagnostics, identification, put
+from tests.decoders.pieces import cut, rows_of
 
 Row = dict[str, Any]
 
 
-def decode(*texts: str, **options: OptionValue) -> tuple[list[Row], list[Row]]:
+def decode(*texts: str, **options: OptionValue) -> list[list[Row]]:
     """Return the fields and the transactions."""
-    values = SFP.option_values(options)
-    made = decode_module(i2c_transfers(*texts), values, SFP.new_state(values), True)
-    return made["sfp.fields"].to_pylist(), made["sfp.transactions"].to_pylist()
+    return rows_of(SFP, i2c_transfers(*texts), **options)
 
 
 def read(device: int, address: int, data: bytes) -> list[str]:
@@ -290,19 +288,11 @@ def test_any_bytes_give_rows_in_words_and_the_same_in_pieces_of_any_size(seed: i
             ]
         )
     table = i2c_transfers(*texts)
-    values = SFP.option_values()
-    whole = decode_module(table, values, SFP.new_state(values), True)
-    assert len(whole["sfp.fields"]) > 20
-    assert all(module_texts(row).long for rows in whole.values() for row in rows.to_pylist())
-    state = SFP.new_state(values)
-    pieces = [
-        decode_module(table.slice(at, 4), values, state, at + 4 >= len(table))
-        for at in range(0, len(table), 4)
-    ]
-    for kind, rows in whole.items():
-        got = pa.concat_tables(piece[kind] for piece in pieces).to_pylist()
-        # As text: a coefficient of random bytes may be no number, which equals nothing.
-        assert repr(got) == repr(rows.to_pylist())
+    whole = rows_of(SFP, table)
+    assert len(whole[0]) > 20
+    assert all(module_texts(row).long for rows in whole for row in rows)
+    # As text: a coefficient of random bytes may be no number, which equals nothing.
+    assert repr(rows_of(SFP, *cut(table, range(0, len(table), 4)))) == repr(whole)
 
 
 @pytest.mark.parametrize("day", [b"130229  ", b"240230  ", b"240431  ", b"241301  ", b"24 101  "])

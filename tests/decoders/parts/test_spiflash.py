@@ -14,13 +14,14 @@ import pytest
 from freezeframe.capture.errors import InputError
 from freezeframe.capture.files.sigrok_sr_writer import write_sr
 from freezeframe.decoders.parts.spiflash import SPIFLASH
-from freezeframe.decoders.parts.spiflash_code import decode_spiflash, spiflash_texts
+from freezeframe.decoders.parts.spiflash_code import spiflash_texts
 from freezeframe.decoders.registry import Registry
 from freezeframe.decoders.run import decode_file
 from freezeframe.decoders.serial.spi import SPI
 from freezeframe.decoders.serial.spi_encode import SpiTransfer, encode_transfers
 from tests.campaign.seeds import seeds
 from tests.decoders.parts.spi_sent import spi_transfers
+from tests.decoders.pieces import assert_same_in_pieces, decoded, rows_of
 from tests.decoders.serial.sigrok_reference import sigrok_annotations
 
 Row = dict[str, Any]
@@ -29,9 +30,7 @@ WREN = "06"
 
 
 def decode(table: pa.Table, **options: Any) -> list[Row]:
-    values = SPIFLASH.option_values(options)
-    rows: list[Row] = decode_spiflash(table, values, SPIFLASH.new_state(values), True).to_pylist()
-    return rows
+    return rows_of(SPIFLASH, table, **options)[0]
 
 
 def commands(*texts: str, **options: Any) -> list[tuple[str, int, str, str]]:
@@ -223,12 +222,9 @@ def test_each_chip_select_has_a_part_of_its_own() -> None:
 
 
 def test_words_that_are_no_bytes_are_refused() -> None:
-    sent = [SpiTransfer([0x1FF], [0])]
-    edges = encode_transfers(sent, samplerate_hz=10_000_000, word_bits=9)
-    values = SPI.option_values({"word_bits": 9})
-    state = SPI.new_state(values)
+    edges = encode_transfers([SpiTransfer([0x1FF], [0])], samplerate_hz=10_000_000, word_bits=9)
     edges = edges.select(["CLK", "MISO", "MOSI", "CS", None, None, None])
-    table = SPI.decode(edges, values, state, True)["spi.transfers"]
+    table = decoded(SPI, edges, word_bits=9)["spi.transfers"]
     with pytest.raises(InputError, match="spiflash: a word of 0x1ff on mosi is longer than 8 bits"):
         decode(table)
 
@@ -258,17 +254,11 @@ def test_noise_gives_rows_and_never_raises_in_pieces_of_any_size(seed: int) -> N
         for _ in range(60)
     ]
     table = spi_transfers(*(text.hex() + "/" + rng.randbytes(len(text)).hex() for text in texts))
-    whole = decode(table)
+    made = assert_same_in_pieces(SPIFLASH, table, range(0, len(table), 7))
+    whole = made["spiflash"].to_pylist()
     assert sum(row["kind"] == "operation" for row in whole) == 60
     for row in whole:
         assert spiflash_texts(row).long
-    values = SPIFLASH.option_values()
-    state = SPIFLASH.new_state(values)
-    pieces = [table.slice(at, 7) for at in range(0, len(table), 7)]
-    got = [
-        row for piece in pieces for row in decode_spiflash(piece, values, state, False).to_pylist()
-    ]
-    assert got == whole
 
 
 # The other reader: sigrok-cli on the same file. What it says of the commands it knows, in our words.

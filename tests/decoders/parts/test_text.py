@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from itertools import pairwise
 from typing import Any
 
 import pyarrow as pa
@@ -12,8 +11,9 @@ from hypothesis import strategies as st
 
 from freezeframe.decoders.contract import OptionValue
 from freezeframe.decoders.parts.text import TEXT
-from freezeframe.decoders.parts.text_code import decode_lines, line_texts
+from freezeframe.decoders.parts.text_code import line_texts
 from freezeframe.decoders.serial.uart_code import uart_schema
+from tests.decoders.pieces import cut, rows_of
 
 US, MS = 10**6, 10**9
 
@@ -37,13 +37,7 @@ def uart(
 
 
 def lines(*pieces: pa.Table, **options: OptionValue) -> list[dict[str, Any]]:
-    values = TEXT.option_values(options)
-    state = TEXT.new_state(values)
-    return [
-        row
-        for number, piece in enumerate(pieces)
-        for row in decode_lines(piece, values, state, number == len(pieces) - 1).to_pylist()
-    ]
+    return rows_of(TEXT, *pieces, **options)[0]
 
 
 def shown(*pieces: pa.Table, **options: OptionValue) -> list[tuple[str, str]]:
@@ -102,7 +96,5 @@ def test_lines_are_the_same_whatever_pieces_the_characters_come_in(
     data: bytes, cuts: list[int]
 ) -> None:
     whole = uart(data)
-    edges = sorted({0, len(data), *(min(cut, len(data)) for cut in cuts)})
-    pieces = [whole.slice(a, b - a) for a, b in pairwise(edges)]
-    assert lines(*pieces, whole.slice(0, 0)) == lines(whole)
+    assert lines(*cut(whole, cuts), whole.slice(0, 0)) == lines(whole)
     assert sum(row["characters"] for row in lines(whole)) == len(data)

@@ -10,7 +10,7 @@ import pytest
 
 from freezeframe.capture.files.sigrok_sr_writer import write_sr
 from freezeframe.decoders.contract import OptionValue
-from freezeframe.decoders.parts.module_pages import decode_module, module_texts
+from freezeframe.decoders.parts.module_pages import module_texts
 from freezeframe.decoders.parts.xfp import XFP
 from freezeframe.decoders.registry import Registry
 from freezeframe.decoders.run import decode_file
@@ -18,6 +18,7 @@ from freezeframe.decoders.serial.i2c import I2C
 from tests.capture.files.captures import real_capture
 from tests.decoders.parts.i2c_sent import i2c_edges, i2c_transfers
 from tests.decoders.parts.sfp_memory import put
+from tests.decoders.pieces import rows_of
 from tests.decoders.serial.sigrok_reference import sigrok_annotations
 
 Row = dict[str, Any]
@@ -25,10 +26,7 @@ REGISTRY = Registry({"i2c": I2C, "xfp": XFP})
 
 
 def decode(*texts: str, **options: OptionValue) -> list[Row]:
-    values = XFP.option_values(options)
-    made = decode_module(i2c_transfers(*texts), values, XFP.new_state(values), True)
-    rows: list[Row] = made["xfp.fields"].to_pylist()
-    return rows
+    return rows_of(XFP, i2c_transfers(*texts), **options)[0]
 
 
 def read(address: int, data: bytes) -> list[str]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -15,7 +14,8 @@ from freezeframe.capture.card.reading import read_card
 from freezeframe.decoders.bus.parallel_tables import item_schema
 from freezeframe.decoders.sci import layout
 from freezeframe.decoders.sci.sci import SCI
-from freezeframe.decoders.sci.sci_code import decode_packets, packet_schema, packet_texts
+from freezeframe.decoders.sci.sci_code import packet_texts
+from tests.decoders.pieces import assert_same_in_pieces, rows_of
 
 # A dmove64 of one word: 0xddccbbaa at word 3 of block 0x100040, tag 5, transaction 9, from node 4 to node 8.
 DMOVE = bytes.fromhex(
@@ -53,16 +53,8 @@ def items(data: bytes, order: str = "little") -> pa.Table:
     return pa.Table.from_pydict(columns, schema=item_schema())
 
 
-def decode(table: pa.Table, cuts: tuple[int, ...] = (), **options: Any) -> list[dict[str, Any]]:
-    values = SCI.option_values(options)
-    state = SCI.new_state(values)
-    places = [0, *sorted(cuts), table.num_rows]
-    made = [
-        decode_packets(table.slice(a, b - a), values, state, b == table.num_rows)
-        for a, b in pairwise(places)
-    ]
-    assert all(piece.schema == packet_schema() for piece in made)
-    return [row for piece in made for row in piece.to_pylist()]
+def decode(table: pa.Table, **options: Any) -> list[dict[str, Any]]:
+    return rows_of(SCI, table, **options)[0]
 
 
 def test_a_dmove_of_one_word_has_the_fields_that_stand_in_its_bytes() -> None:
@@ -173,7 +165,7 @@ def test_any_bytes_in_pieces_of_any_size_give_the_same_rows_and_lose_none(
     data = junk[: len(junk) // 8 * 8] + whole(DMOVE) + junk[: len(junk) // 16 * 8]
     table = items(data)
     rows = decode(table)
-    assert decode(table, tuple(min(cut, table.num_rows) for cut in cuts)) == rows
+    assert_same_in_pieces(SCI, table, cuts)
     assert b"".join(row["data"] for row in rows) == data
     assert np.all(np.diff([row["sample"] for row in rows]) > 0)
 

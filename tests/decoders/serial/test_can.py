@@ -17,10 +17,10 @@ from freezeframe.capture.files.sigrok_sr_writer import write_sr
 from freezeframe.decoders.registry import Registry
 from freezeframe.decoders.run import decode_file
 from freezeframe.decoders.serial.can import CAN
-from freezeframe.decoders.serial.can_code import can_texts, decode_can
+from freezeframe.decoders.serial.can_code import can_texts
 from freezeframe.decoders.serial.can_encode import CanFrame, encode_bits, encode_frames, frame_bits
 from tests.capture.files.captures import real_capture
-from tests.decoders.pieces import assert_same_in_pieces
+from tests.decoders.pieces import assert_same_in_pieces, rows_of
 from tests.decoders.serial.sigrok_reference import Annotation, sigrok_annotations
 
 RATE_HZ = 10_000_000
@@ -45,8 +45,7 @@ def line(levels: str, samples_a_bit: int = 10) -> Edges:
 
 
 def decode(edges: Edges, **options: Any) -> list[dict[str, Any]]:
-    values = CAN.option_values(KNOWN | options)
-    return list(decode_can(edges, values, CAN.new_state(values), True).to_pylist())
+    return rows_of(CAN, edges, **(KNOWN | options))[0]
 
 
 def told(rows: list[dict[str, Any]]) -> list[tuple[str, str, int, str]]:
@@ -293,9 +292,7 @@ def test_what_is_encoded_is_decoded_in_pieces_of_any_size(
         for row in rows
     ] == frames  # fmt: skip
     assert all(row["crc_ok"] and not row["error"] for row in rows)
-    values = CAN.option_values(options)
-    whole = decode_can(edges, values, CAN.new_state(values), True)
-    assert_same_in_pieces(whole, decode_can, CAN.new_state(values), edges, values, cuts)
+    assert_same_in_pieces(CAN, edges, cuts, **options)
 
 
 @settings(max_examples=30, deadline=None)
@@ -310,11 +307,9 @@ def test_noise_gives_rows_in_order_and_the_same_in_pieces(
     places = np.concatenate(([0], np.cumsum(np.array(lengths, dtype=np.int64))))
     value = (np.arange(len(places)) % 2).astype(np.uint64)
     edges = Edges(places, value, ("CAN_RX",), RATE_HZ, 0, int(places[-1]) + 1)
-    values = CAN.option_values({"nominal_bitrate": rate, "fast_bitrate": rate})
-    whole = decode_can(edges, values, CAN.new_state(values), True)
-    times = whole["t_ps"].to_pylist()
+    whole = assert_same_in_pieces(CAN, edges, cuts, nominal_bitrate=rate, fast_bitrate=rate)
+    times = whole["can"]["t_ps"].to_pylist()
     assert times == sorted(times)
-    assert_same_in_pieces(whole, decode_can, CAN.new_state(values), edges, values, cuts)
 
 
 def test_a_row_is_put_into_words() -> None:

@@ -16,11 +16,11 @@ from freezeframe.capture.files.edges import EdgeReducer, Edges
 from freezeframe.decoders.registry import Registry
 from freezeframe.decoders.run import decode_file
 from freezeframe.decoders.serial.i2c import I2C
-from freezeframe.decoders.serial.i2c_code import decode_i2c, i2c_texts
+from freezeframe.decoders.serial.i2c_code import i2c_texts
 from freezeframe.decoders.serial.i2c_encode import I2cTransfer, encode_transfers
 from tests.campaign.seeds import seeds
 from tests.capture.files.captures import metadata, real_capture, write_session
-from tests.decoders.pieces import assert_same_in_pieces
+from tests.decoders.pieces import assert_same_in_pieces, rows_of
 from tests.decoders.serial.sigrok_reference import Annotation, sigrok_annotations
 
 RATE_HZ = 1_000_000
@@ -69,11 +69,9 @@ def edges_of(samples: bytes) -> Edges:
     return Edges(sample, value, ("SCL", "SDA"), RATE_HZ, 0, len(samples))
 
 
-def decode(edges: Edges, **options: Any) -> tuple[Rows, Rows]:
+def decode(edges: Edges, **options: Any) -> list[Rows]:
     """Return the bytes with conditions and errors, and the transfers."""
-    values = I2C.option_values(options)
-    made = decode_i2c(edges, values, I2C.new_state(values), True)
-    return made["i2c.bytes"].to_pylist(), made["i2c.transfers"].to_pylist()
+    return rows_of(I2C, edges, **options)
 
 
 def said(rows: Rows) -> list[tuple[str, int]]:
@@ -272,12 +270,10 @@ def test_noise_gives_the_same_rows_in_pieces_of_any_size(scl_share: float, glitc
         value ^= SCL * (rng.random() < scl_share) | SDA * (rng.random() < 0.5)
         samples.append(value)
     edges = edges_of(bytes(samples))
-    values = I2C.option_values({"glitch_ns": glitch_ns})
-    whole = decode_i2c(edges, values, I2C.new_state(values), True)
-    assert len(whole["i2c.bytes"]) > 12
     for size in (1, 7, 1_000):
         cuts = range(0, len(samples), size)
-        assert_same_in_pieces(whole, decode_i2c, I2C.new_state(values), edges, values, cuts)
+        whole = assert_same_in_pieces(I2C, edges, cuts, glitch_ns=glitch_ns)
+    assert len(whole["i2c.bytes"]) > 12
 
 
 @st.composite
@@ -307,8 +303,7 @@ def test_what_is_encoded_is_decoded_in_pieces_of_any_size(
     sent: list[I2cTransfer], quarter: int, glitch_ns: int, cuts: list[int]
 ) -> None:
     edges = encode_transfers(sent, samplerate_hz=RATE_HZ, quarter_samples=quarter)
-    values = I2C.option_values({"glitch_ns": glitch_ns})
-    whole = decode_i2c(edges, values, I2C.new_state(values), True)
+    whole = assert_same_in_pieces(I2C, edges, cuts, glitch_ns=glitch_ns)
     got = whole["i2c.transfers"].to_pylist()
     assert [(t["address"], t["ten_bit"], t["read"], t["data"], t["stopped"]) for t in got] == [
         (t.address, t.ten_bit, t.read, t.data, t.stop) for t in sent
@@ -318,7 +313,6 @@ def test_what_is_encoded_is_decoded_in_pieces_of_any_size(
         min((n - 1 - t.ten_bit for n in t.naks if n > t.ten_bit), default=-1) for t in sent
     ]
     assert [t["nak_at"] for t in got] == first_nak
-    assert_same_in_pieces(whole, decode_i2c, I2C.new_state(values), edges, values, cuts)
 
 
 # The other reader: sigrok-cli on the same file.

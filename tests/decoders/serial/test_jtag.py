@@ -17,11 +17,11 @@ from freezeframe.capture.files.edges import EdgeReducer, Edges
 from freezeframe.decoders.registry import Registry
 from freezeframe.decoders.run import decode_file
 from freezeframe.decoders.serial.jtag import JTAG
-from freezeframe.decoders.serial.jtag_code import decode_jtag, jtag_texts
+from freezeframe.decoders.serial.jtag_code import jtag_texts
 from freezeframe.decoders.serial.jtag_encode import JtagScan, encode_scans
 from tests.campaign.seeds import seeds
 from tests.capture.files.captures import metadata, real_capture, write_session
-from tests.decoders.pieces import assert_same_in_pieces
+from tests.decoders.pieces import assert_same_in_pieces, rows_of
 from tests.decoders.serial.sigrok_reference import Annotation, sigrok_annotations
 
 RATE_HZ = 1_000_000
@@ -47,11 +47,9 @@ def edges_of(samples: bytes, channels: int = 4) -> Edges:
     return edges.select([*NAMES[:channels], *[None] * (5 - channels)])
 
 
-def decode(edges: Edges, **options: Any) -> tuple[Rows, Rows]:
+def decode(edges: Edges, **options: Any) -> list[Rows]:
     """Return the stays in states, and the scans."""
-    values = JTAG.option_values(options)
-    made = decode_jtag(edges, values, JTAG.new_state(values), True)
-    return made["jtag.states"].to_pylist(), made["jtag.scans"].to_pylist()
+    return rows_of(JTAG, edges, **options)
 
 
 # From Run-Test/Idle: Select-DR, Select-IR, Capture-IR, Shift-IR, 4 bits, Update-IR, Run-Test/Idle.
@@ -194,13 +192,11 @@ def test_noise_gives_the_same_rows_in_pieces_of_any_size(reset: bool) -> None:
             value ^= line * (rng.random() < share)
         samples.append(value)
     edges = edges_of(bytes(samples), 5)
-    values = JTAG.option_values()
-    whole = decode_jtag(edges, values, JTAG.new_state(values), True)
-    assert len(whole["jtag.scans"]) > 20
-    assert ("reset-scan" in whole["jtag.scans"]["error"].to_pylist()) == reset
     for size in (1, 7, 1_000):
         cuts = range(0, len(samples), size)
-        assert_same_in_pieces(whole, decode_jtag, JTAG.new_state(values), edges, values, cuts)
+        whole = assert_same_in_pieces(JTAG, edges, cuts)
+    assert len(whole["jtag.scans"]) > 20
+    assert ("reset-scan" in whole["jtag.scans"]["error"].to_pylist()) == reset
 
 
 @settings(max_examples=60, deadline=None)
@@ -220,8 +216,7 @@ def test_what_is_encoded_is_decoded_in_pieces_of_any_size(
     ]
     edges = encode_scans(sent, samplerate_hz=RATE_HZ, half_period_samples=half)
     edges = edges.select([*NAMES[:4], None])
-    values = JTAG.option_values()
-    whole = decode_jtag(edges, values, JTAG.new_state(values), True)
+    whole = assert_same_in_pieces(JTAG, edges, cuts)
     got = whole["jtag.scans"].to_pylist()
     assert [(row["kind"], row["bits"]) for row in got] == [
         ("ir" if scan.ir else "dr", scan.bits) for scan in sent
@@ -229,7 +224,6 @@ def test_what_is_encoded_is_decoded_in_pieces_of_any_size(
     for row, scan in zip(got, sent, strict=True):
         assert int.from_bytes(row["tdi"], "little") == scan.tdi
         assert int.from_bytes(row["tdo"], "little") == scan.tdo
-    assert_same_in_pieces(whole, decode_jtag, JTAG.new_state(values), edges, values, cuts)
 
 
 # The other reader: sigrok-cli on the same file.

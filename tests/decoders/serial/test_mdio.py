@@ -13,9 +13,9 @@ from hypothesis import strategies as st
 
 from freezeframe.capture.files.edges import EdgeReducer, Edges
 from freezeframe.decoders.serial.mdio import MDIO
-from freezeframe.decoders.serial.mdio_code import decode_mdio, mdio_texts
+from freezeframe.decoders.serial.mdio_code import mdio_texts
 from freezeframe.decoders.serial.mdio_encode import MdioFrame, encode_frames
-from tests.decoders.pieces import assert_same_in_pieces
+from tests.decoders.pieces import assert_same_in_pieces, rows_of
 from tests.decoders.serial.mdio_bus import Bus, frame_bits, random_capture
 
 PREAMBLE = "1" * 32
@@ -35,8 +35,7 @@ def clocked(bits: str) -> Edges:
 
 
 def decode(edges: Edges, **options: Any) -> list[dict[str, Any]]:
-    values = MDIO.option_values(options)
-    return list(decode_mdio(edges, values, MDIO.new_state(values), True).to_pylist())
+    return rows_of(MDIO, edges, **options)[0]
 
 
 def test_a_clause_22_read_gives_its_fields_and_places() -> None:
@@ -228,9 +227,7 @@ def test_a_clock_that_stops_after_the_last_bit_does_not_lengthen_it() -> None:
 @settings(max_examples=25, deadline=None)
 @given(seed=st.integers(0, 10_000), cuts=st.lists(st.integers(0, 20_000), max_size=20))
 def test_a_stream_in_pieces_gives_the_rows_of_the_whole(seed: int, cuts: list[int]) -> None:
-    edges, values = edges_of(random_capture(seed)), MDIO.option_values()
-    whole = decode_mdio(edges, values, MDIO.new_state(values), True)
-    assert_same_in_pieces(whole, decode_mdio, MDIO.new_state(values), edges, values, cuts)
+    assert_same_in_pieces(MDIO, edges_of(random_capture(seed)), cuts)
 
 
 FRAMES = st.one_of(

@@ -16,10 +16,10 @@ from freezeframe.capture.files.sigrok_sr_writer import write_sr
 from freezeframe.decoders.registry import Registry
 from freezeframe.decoders.run import decode_file
 from freezeframe.decoders.serial.onewire import ONEWIRE
-from freezeframe.decoders.serial.onewire_code import decode_onewire, onewire_texts
+from freezeframe.decoders.serial.onewire_code import onewire_texts
 from freezeframe.decoders.serial.onewire_encode import encode_onewire, octet_bits, search_bits
 from tests.capture.files.captures import real_capture
-from tests.decoders.pieces import assert_same_in_pieces, errors
+from tests.decoders.pieces import assert_same_in_pieces, errors, rows_of
 from tests.decoders.serial.sigrok_reference import Annotation, sigrok_annotations
 
 Row = dict[str, Any]
@@ -36,13 +36,11 @@ def lows(*spans_us: float) -> Edges:
     return Edges(places[:-1], value.astype(np.uint64), ("OWR",), RATE_HZ, 0, int(places[-1]))
 
 
-def decode(edges: Edges, **options: bool) -> tuple[list[Row], list[Row]]:
-    values = ONEWIRE.option_values(options)
-    made = decode_onewire(edges, values, ONEWIRE.new_state(values), True)
-    return made["onewire.bytes"].to_pylist(), made["onewire.slots"].to_pylist()
+def decode(edges: Edges, **options: bool) -> list[list[Row]]:
+    return rows_of(ONEWIRE, edges, **options)
 
 
-def sent(*events: str | int, rate_hz: int = RATE_HZ) -> tuple[list[Row], list[Row]]:
+def sent(*events: str | int, rate_hz: int = RATE_HZ) -> list[list[Row]]:
     return decode(encode_onewire(events, samplerate_hz=rate_hz))
 
 
@@ -175,10 +173,7 @@ def test_what_is_sent_is_decoded_in_pieces_of_any_size(
         else:
             found[-1][1].append(row["value"])
     assert found == expected
-    values = ONEWIRE.option_values()
-    whole = decode_onewire(edges, values, ONEWIRE.new_state(values), True)
-    cuts = [cut % (edges.end_sample + 1) for cut in cuts]
-    assert_same_in_pieces(whole, decode_onewire, ONEWIRE.new_state(values), edges, values, cuts)
+    assert_same_in_pieces(ONEWIRE, edges, [cut % (edges.end_sample + 1) for cut in cuts])
 
 
 @settings(max_examples=30, deadline=None)
@@ -196,13 +191,11 @@ def test_noise_gives_rows_in_order_and_the_same_in_pieces(
     spans: list[float], cuts: list[int], overdrive: bool
 ) -> None:
     edges = lows(5, *spans)
-    values = ONEWIRE.option_values({"overdrive": overdrive})
-    whole = decode_onewire(edges, values, ONEWIRE.new_state(values), True)
+    whole = assert_same_in_pieces(ONEWIRE, edges, cuts, overdrive=overdrive)
     for table in whole.values():
         times = table["t_ps"].to_pylist()
         assert times == sorted(times)
         assert all(onewire_texts(row).long for row in table.to_pylist())
-    assert_same_in_pieces(whole, decode_onewire, ONEWIRE.new_state(values), edges, values, cuts)
 
 
 def test_a_row_is_put_into_words() -> None:

@@ -9,7 +9,6 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
-import pyarrow as pa
 import pytest
 
 from freezeframe.capture.files.edges import Edges
@@ -28,6 +27,7 @@ from freezeframe.decoders.serial.jtag import JTAG
 from freezeframe.decoders.serial.mdio import MDIO
 from freezeframe.decoders.serial.spi import SPI
 from freezeframe.decoders.serial.uart import UART
+from tests.decoders.pieces import assert_same_tables, cut, decoded, in_any_form
 
 RATE_HZ = 24_000_000  # whose period is no whole number of picoseconds
 DECODERS = (SPI, UART, I2C, JTAG, MDIO, PARALLEL)
@@ -204,27 +204,6 @@ def scattered(
     return Samples(units, tuple(names), bits, RATE_HZ, 0)
 
 
-def decoded(
-    decoder: Decoder, options: dict[str, Any], pieces: list[Edges | Samples]
-) -> dict[str, pa.Table]:
-    values = decoder.option_values(options)
-    state = decoder.new_state(values)
-    made: list[dict[str, pa.Table]] = []
-    for piece in pieces:
-        last = piece is pieces[-1]
-        if isinstance(piece, Samples):
-            assert decoder.decode_samples is not None
-            tables = decoder.decode_samples(piece, values, state, last)
-        else:
-            tables = decoder.decode(piece, values, state, last)
-        if not isinstance(tables, dict):
-            tables = {decoder.produces[0].kind: tables}
-        made.append(tables)
-    return {
-        kind: pa.concat_tables([m[kind] for m in made]).unify_dictionaries() for kind in made[0]
-    }
-
-
 @pytest.mark.parametrize("decoder", DECODERS, ids=lambda decoder: decoder.id)
 def test_samples_and_edges_in_any_pieces_give_the_same_rows(decoder: Decoder) -> None:
     rows = 0
@@ -265,14 +244,9 @@ def test_samples_and_edges_in_any_pieces_give_the_same_rows(decoder: Decoder) ->
             whole = whole.select(
                 [*(name or None for name in whole.channels[:4]), "MOSI", None, None]
             )
-        cuts = sorted(rng.randrange(len(whole) + 1) for _ in range(rng.choice((0, 1, 4))))
-        pieces: list[Edges | Samples] = []
-        for first, stop in zip([0, *cuts], [*cuts, len(whole)], strict=True):
-            piece = whole.cut(first, stop)
-            pieces.append(piece.edges() if rng.random() < 0.3 else piece)
-        want = decoded(decoder, options, [whole.edges()])
-        got = decoded(decoder, options, pieces)
-        for kind, table in want.items():
-            assert got[kind].to_pylist() == table.to_pylist(), (seed, kind, options)
-            rows += len(table)
+        cuts = [rng.randrange(len(whole) + 1) for _ in range(rng.choice((0, 1, 4)))]
+        pieces = in_any_form(cut(whole, cuts), rng)
+        want = decoded(decoder, whole.edges(), **options)
+        assert_same_tables(decoded(decoder, *pieces, **options), want, (seed, options))
+        rows += sum(map(len, want.values()))
     assert rows > 10 * SEEDS

@@ -16,11 +16,11 @@ from freezeframe.capture.files.edges import EdgeReducer, Edges
 from freezeframe.decoders.registry import Registry
 from freezeframe.decoders.run import decode_file
 from freezeframe.decoders.serial.spi import SPI
-from freezeframe.decoders.serial.spi_code import decode_spi, spi_texts
+from freezeframe.decoders.serial.spi_code import spi_texts
 from freezeframe.decoders.serial.spi_encode import SpiTransfer, encode_transfers
 from tests.campaign.seeds import seeds
 from tests.capture.files.captures import metadata, real_capture, without_idle, write_session
-from tests.decoders.pieces import assert_same_in_pieces
+from tests.decoders.pieces import assert_same_in_pieces, rows_of
 from tests.decoders.serial.sigrok_reference import Annotation, sigrok_annotations
 
 RATE_HZ = 1_000_000
@@ -44,11 +44,9 @@ def bus(**lines: str) -> Edges:
     return edges.select([name if name in order else None for name in NAMES])
 
 
-def decode(edges: Edges, **options: Any) -> tuple[Rows, Rows]:
+def decode(edges: Edges, **options: Any) -> list[Rows]:
     """Return the words with the errors, and the transfers."""
-    values = SPI.option_values(options)
-    tables = decode_spi(edges, values, SPI.new_state(values), True)
-    return tables["spi.words"].to_pylist(), tables["spi.transfers"].to_pylist()
+    return rows_of(SPI, edges, **options)
 
 
 def said(rows: Rows) -> list[tuple[str, int, int]]:
@@ -304,13 +302,11 @@ def test_noise_gives_the_same_rows_in_pieces_of_any_size(
     sample, value_ = EdgeReducer(1, range(7)).feed(bytes(samples))
     probes = [*NAMES[: 3 + selects], *[None] * (4 - selects)]
     edges = Edges(sample, value_, NAMES, RATE_HZ, 0, len(samples)).select(probes)
-    values = SPI.option_values(options)
-    whole = decode_spi(edges, values, SPI.new_state(values), True)
-    assert len(whole["spi.words"]) > 6
-    assert (len(whole["spi.transfers"]) > 1) == bool(selects or options)
     for size in (1, 7, 1_000):
         cuts = range(0, len(samples), size)
-        assert_same_in_pieces(whole, decode_spi, SPI.new_state(values), edges, values, cuts)
+        whole = assert_same_in_pieces(SPI, edges, cuts, **options)
+    assert len(whole["spi.words"]) > 6
+    assert (len(whole["spi.transfers"]) > 1) == bool(selects or options)
 
 
 @settings(max_examples=60, deadline=None)
@@ -348,21 +344,20 @@ def test_what_is_encoded_is_decoded_in_pieces_of_any_size(
         half_period_samples=half,
         active_low=active_low,
     ).select([*NAMES[:4], None, None, None])
-    values = SPI.option_values(
-        {
-            "mode": mode,
-            "word_bits": word_bits,
-            "order": "lsb-first" if lsb_first else "msb-first",
-            "select": "active-low" if active_low else "active-high",
-        }
+    whole = assert_same_in_pieces(
+        SPI,
+        edges,
+        cuts,
+        mode=mode,
+        word_bits=word_bits,
+        order="lsb-first" if lsb_first else "msb-first",
+        select="active-low" if active_low else "active-high",
     )
-    whole = decode_spi(edges, values, SPI.new_state(values), True)
     transfers = whole["spi.transfers"].to_pylist()
     assert [(row["mosi"], row["miso"]) for row in transfers] == [
         (list(transfer.mosi), list(transfer.miso)) for transfer in sent
     ]
     assert set(whole["spi.words"]["error"].to_pylist()) <= {""}
-    assert_same_in_pieces(whole, decode_spi, SPI.new_state(values), edges, values, cuts)
 
 
 # The other reader: sigrok-cli on the same file.

@@ -17,10 +17,10 @@ from freezeframe.decoders.registry import Registry
 from freezeframe.decoders.run import decode_file
 from freezeframe.decoders.sent_levels import edges_of_levels
 from freezeframe.decoders.serial.swd import SWD
-from freezeframe.decoders.serial.swd_code import decode_swd, swd_texts
+from freezeframe.decoders.serial.swd_code import swd_texts
 from freezeframe.decoders.serial.swd_encode import SwdTransfer, encode_swd
 from tests.capture.files.captures import real_capture
-from tests.decoders.pieces import assert_same_in_pieces, between
+from tests.decoders.pieces import assert_same_in_pieces, between, rows_of
 from tests.decoders.serial.sigrok_reference import sigrok_annotations
 
 Row = dict[str, Any]
@@ -29,8 +29,7 @@ READ_ID = SwdTransfer(ap=False, read=True, address=0, data=0x0BB11477)
 
 
 def decode(edges: Edges, **options: bool) -> list[Row]:
-    values = SWD.option_values(options)
-    return list(decode_swd(edges, values, SWD.new_state(values), True).to_pylist())
+    return rows_of(SWD, edges, **options)[0]
 
 
 def sent(*items: SwdTransfer | str | int) -> list[Row]:
@@ -187,9 +186,7 @@ def test_what_is_encoded_is_decoded_in_pieces_of_any_size(
     assert [row["data"] for row in rows if row["ack"] == "ok"] == [
         t.data for t in transfers if t.ack == 1
     ]
-    values = SWD.option_values()
-    whole = decode_swd(edges, values, SWD.new_state(values), True)
-    assert_same_in_pieces(whole, decode_swd, SWD.new_state(values), edges, values, cuts)
+    assert_same_in_pieces(SWD, edges, cuts)
 
 
 @settings(max_examples=30, deadline=None)
@@ -205,14 +202,12 @@ def test_noise_gives_the_same_rows_in_pieces_and_from_samples(
     middle = len(levels) // 2
     levels = levels[:middle] + [2, 3] * many + levels[middle:]
     edges = edges_of_levels(np.array(levels, dtype=np.uint64), 1, ("SWCLK", "SWDIO"), RATE_HZ)
-    values = SWD.option_values()
-    whole = decode_swd(edges, values, SWD.new_state(values), True)
-    times = whole["t_ps"].to_pylist()
+    rows = assert_same_in_pieces(SWD, edges, cuts)["swd"].to_pylist()
+    times = [row["t_ps"] for row in rows]
     assert times == sorted(times)
-    assert all(swd_texts(row).long for row in whole.to_pylist())
-    assert_same_in_pieces(whole, decode_swd, SWD.new_state(values), edges, values, cuts)
+    assert all(swd_texts(row).long for row in rows)
     samples = Samples(np.array(levels, dtype=np.uint8), edges.channels, (0, 1), RATE_HZ, 0)
-    assert decode_swd(samples, values, SWD.new_state(values), True).to_pylist() == whole.to_pylist()
+    assert rows_of(SWD, samples) == [rows]
 
 
 def test_a_row_is_put_into_words() -> None:

@@ -16,11 +16,11 @@ from freezeframe.capture.files.edges import EdgeReducer, Edges
 from freezeframe.decoders.registry import Registry
 from freezeframe.decoders.run import decode_file
 from freezeframe.decoders.serial.uart import UART
-from freezeframe.decoders.serial.uart_code import decode_uart, uart_texts
+from freezeframe.decoders.serial.uart_code import uart_texts
 from freezeframe.decoders.serial.uart_encode import encode_characters
 from tests.campaign.seeds import seeds
 from tests.capture.files.captures import metadata, real_capture, write_session
-from tests.decoders.pieces import assert_same_in_pieces
+from tests.decoders.pieces import assert_same_in_pieces, rows_of
 from tests.decoders.serial.sigrok_reference import Annotation, sigrok_annotations
 
 RATE_HZ = 1_000_000
@@ -34,8 +34,7 @@ def line(levels: str, samples_a_bit: int = 10) -> Edges:
 
 
 def decode(edges: Edges, **options: Any) -> list[dict[str, Any]]:
-    values = UART.option_values({"baud": 100_000} | options)
-    return list(decode_uart(edges, values, UART.new_state(values), True).to_pylist())
+    return rows_of(UART, edges, **({"baud": 100_000} | options))[0]
 
 
 def fields(rows: list[dict[str, Any]]) -> list[tuple[str, int]]:
@@ -199,10 +198,8 @@ def test_what_is_encoded_is_decoded_in_pieces_of_any_size(
     options: dict[str, Any] = {"baud": baud, "bits": bits, "parity": parity, "invert": invert}
     rows = decode(edges, **options)
     assert fields(rows) == [("", character) for character in characters]
-    values = UART.option_values(options)
-    whole = decode_uart(edges, values, UART.new_state(values), True)
-    assert whole.to_pylist() == rows
-    assert_same_in_pieces(whole, decode_uart, UART.new_state(values), edges, values, cuts)
+    whole = assert_same_in_pieces(UART, edges, cuts, **options)
+    assert whole["uart"].to_pylist() == rows
 
 
 def test_a_row_is_put_into_words() -> None:

@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import pyarrow as pa
 import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
@@ -19,9 +18,10 @@ from freezeframe.capture.files.edges import Edges
 from freezeframe.capture.files.samples import Samples
 from freezeframe.decoders.run import decode_file
 from freezeframe.decoders.serial.uart import UART
-from freezeframe.decoders.serial.uart_code import decode_uart, uart_texts
+from freezeframe.decoders.serial.uart_code import uart_texts
 from freezeframe.decoders.serial.uart_hint import uart_hint
 from tests.capture.files.captures import metadata, real_capture, write_session
+from tests.decoders.pieces import decoded, rows_of
 
 RATE_HZ = 1_000_000
 Pulses = list[tuple[int, float]]  # a level and how long it stays, in bits
@@ -81,15 +81,10 @@ def text_line(rng: random.Random, count: int, samples_a_bit: float, **how: Any) 
     return Drawn(sent, sampled([*pulses, (1, 15.0)], samples_a_bit, **how))
 
 
-def rows_of(
+def frames(
     pieces: list[Edges | Samples], options: dict[str, Any] | None = None
 ) -> list[dict[str, Any]]:
-    values = UART.option_values(options)
-    state = UART.new_state(values)
-    tables = []
-    for piece in pieces:
-        tables.append(decode_uart(piece, values, state, piece is pieces[-1]))
-    return list(pa.concat_tables(tables).unify_dictionaries().to_pylist())
+    return rows_of(UART, *pieces, **(options or {}))[0]
 
 
 def values_of(rows: list[dict[str, Any]]) -> list[int]:
@@ -98,7 +93,7 @@ def values_of(rows: list[dict[str, Any]]) -> list[int]:
 
 def test_without_a_rate_it_is_measured_and_told_in_a_row_before_all_others() -> None:
     line = text_line(random.Random(1), 30, RATE_HZ / 9600)
-    rows = rows_of([line.edges()])
+    rows = frames([line.edges()])
     assert rows[0] == {
         "t_ps": 0,
         "source": "RX",
@@ -122,13 +117,13 @@ def test_without_a_rate_it_is_measured_and_told_in_a_row_before_all_others() -> 
 
 def test_with_a_rate_that_is_given_nothing_is_measured() -> None:
     line = text_line(random.Random(1), 30, RATE_HZ / 9600)
-    rows = rows_of([line.edges()], {"baud": 9600})
+    rows = frames([line.edges()], {"baud": 9600})
     assert [row["kind"] for row in rows] == ["frame"] * 30
 
 
 def test_a_rate_that_is_not_standard_is_told_as_measured() -> None:
     line = text_line(random.Random(2), 200, RATE_HZ / 9400)
-    rows = rows_of([line.edges()])
+    rows = frames([line.edges()])
     assert abs(rows[0]["baud"] - 9400) <= 9
     assert uart_texts(rows[0]).normal == f"{rows[0]['baud']} Bd, measured, -2.1 % off 9600"
     assert values_of(rows) == line.sent
@@ -143,7 +138,7 @@ def test_any_rate_is_measured_at_4_to_1000_samples_a_bit(
     line = text_line(random.Random(3), 120, samples_a_bit)
     edges = line.edges()
     edges = Edges(edges.sample, edges.value, ("RX",), samplerate_hz, 0, edges.end_sample)
-    rows = rows_of([edges])
+    rows = frames([edges])
     # A receiver that samples in the middle of each of ten bits stands 5 %.
     assert rows[0]["baud"] == pytest.approx(samplerate_hz / samples_a_bit, rel=0.02)
     assert values_of(rows) == line.sent
@@ -156,7 +151,7 @@ def test_any_rate_is_measured_at_4_to_1000_samples_a_bit(
 )
 def test_slow_edges_and_an_inverted_line_do_not_change_the_rate(how: dict[str, Any]) -> None:
     line = text_line(random.Random(4), 100, RATE_HZ / 19_200, **how)
-    rows = rows_of([line.edges()], {"invert": True} if "invert" in how else {})
+    rows = frames([line.edges()], {"invert": True} if "invert" in how else {})
     assert rows[0]["baud"] == 19_200
     assert values_of(rows) == line.sent
 
@@ -172,7 +167,7 @@ def test_glitches_do_not_change_the_rate(seed: int) -> None:
             size = rng.randint(1, 20)
             at = rng.randint(begin + 2, end - size)
             line.levels[at : at + size] ^= 1
-    rows = rows_of([line.edges()])
+    rows = frames([line.edges()])
     assert rows[0]["baud"] == pytest.approx(RATE_HZ / 52, rel=0.01)
 
 
@@ -180,7 +175,7 @@ def test_a_glitch_of_half_a_bit_is_no_bit() -> None:
     line = text_line(random.Random(5), 100, 40)
     for start in (np.flatnonzero(np.diff(line.levels))[::25] + 8).tolist():
         line.levels[start : start + 20] ^= 1
-    assert rows_of([line.edges()])[0]["baud"] == pytest.approx(25_000, rel=0.002)
+    assert frames([line.edges()])[0]["baud"] == pytest.approx(25_000, rel=0.002)
 
 
 @pytest.mark.parametrize(("bits", "parity"), [(5, "none"), (7, "even"), (8, "odd"), (9, "none")])
@@ -191,7 +186,7 @@ def test_the_rate_is_measured_whatever_the_frame(bits: int, parity: str) -> None
     for value in sent:
         pulses += character(value, bits, parity)
     drawn = Drawn(sent, sampled([*pulses, (1, 20.0)], 26.04))
-    rows = rows_of([drawn.edges()], {"bits": bits, "parity": parity})
+    rows = frames([drawn.edges()], {"bits": bits, "parity": parity})
     assert (rows[0]["baud"], values_of(rows)) == (38_400, sent)
     assert not any(row["error"] for row in rows)
 
@@ -204,12 +199,12 @@ def test_characters_without_a_pause_tell_the_rate_where_they_are_alike_too(text:
     for value in text:
         pulses += character(value)
     drawn = Drawn(list(text), sampled([*pulses, (1, 30.0)], 104.1667))
-    rows = rows_of([drawn.edges()])
+    rows = frames([drawn.edges()])
     assert (rows[0]["baud"], values_of(rows)) == (9600, list(text))
 
 
 def refusal(levels: np.ndarray[Any, np.dtype[np.uint8]]) -> str:
-    (row,) = rows_of([Drawn([], levels).edges()])
+    (row,) = frames([Drawn([], levels).edges()])
     assert (row["kind"], row["baud"], row["data"]) == ("error", -1, -1)
     assert row["sample"] < row["end_sample"] <= len(levels)
     return str(row["error"])
@@ -227,11 +222,11 @@ def test_pulses_of_one_length_with_pauses_are_refused_for_they_may_be_any_rate()
 def test_a_line_of_few_pulses_is_refused() -> None:
     levels = sampled([(1, 9.0), *character(0x41), (1, 9.0)], 50)
     assert refusal(levels) == "few-pulses"
-    (row,) = rows_of([Drawn([], levels).edges()])
+    (row,) = frames([Drawn([], levels).edges()])
     said = "few-pulses: the line changes too seldom to measure its rate; say baud="
     assert uart_texts(row).long == f"RX: {said}"
     # The same line with a rate is no question.
-    assert values_of(rows_of([Drawn([], levels).edges()], {"baud": 20_000})) == [0x41]
+    assert values_of(frames([Drawn([], levels).edges()], {"baud": 20_000})) == [0x41]
 
 
 @pytest.mark.parametrize("seed", range(12))
@@ -251,7 +246,7 @@ def test_fewer_than_3_samples_a_bit_are_refused() -> None:
 @pytest.mark.parametrize("level", [0, 1])
 def test_a_line_that_never_changes_gives_no_row(level: int) -> None:
     drawn = Drawn([], np.full(5000, level, np.uint8))
-    assert rows_of([drawn.edges()]) == rows_of([drawn.samples()]) == []
+    assert frames([drawn.edges()]) == frames([drawn.samples()]) == []
 
 
 def test_after_a_beginning_that_has_no_rate_nothing_is_guessed() -> None:
@@ -266,16 +261,16 @@ def test_after_a_beginning_that_has_no_rate_nothing_is_guessed() -> None:
 
 def test_of_a_long_line_the_rows_are_the_same_in_all_pieces_and_forms() -> None:
     line = text_line(random.Random(9), 1500, 8.68)
-    whole = rows_of([line.edges()])
+    whole = frames([line.edges()])
     assert values_of(whole) == line.sent
     samples = line.samples()
-    assert rows_of([samples]) == whole
+    assert frames([samples]) == whole
     cuts = [0, 1, 5000, 5001, 90_000, 91_000, len(samples), len(samples)]
     pieces: list[Edges | Samples] = []
     for number, (begin, end) in enumerate(pairwise(cuts)):
         part = samples.cut(begin, end)
         pieces.append(part.edges() if number % 2 else part)
-    assert rows_of(pieces) == whole
+    assert frames(pieces) == whole
 
 
 def test_two_lines_are_measured_each_for_itself(tmp_path: Path) -> None:
@@ -319,17 +314,16 @@ def test_a_measured_line_reads_as_it_was_sent_also_with_cut_ends(
 ) -> None:
     slow_rise *= min(1.0, samples_a_bit / 12)  # a sample more or less already costs a quarter of 4
     line = text_line(random.Random(seed), count, samples_a_bit, slow_rise=slow_rise)
-    rows = rows_of([line.edges()])
+    rows = frames([line.edges()])
     assert rows[0]["baud"] == pytest.approx(RATE_HZ / samples_a_bit, rel=0.02)
     assert values_of(rows) == line.sent
     inside = Drawn([], line.levels[cut : len(line.levels) - cut // 7])
     if len(inside.levels) > 30 * 10 * samples_a_bit:
-        assert rows_of([inside.edges()])[0]["baud"] == pytest.approx(rows[0]["baud"], rel=0.02)
+        assert frames([inside.edges()])[0]["baud"] == pytest.approx(rows[0]["baud"], rel=0.02)
 
 
 def hint_of(line: Drawn, **options: Any) -> str:
-    values = UART.option_values(options)
-    return uart_hint(decode_uart(line.edges(), values, UART.new_state(values), True))
+    return uart_hint(decoded(UART, line.edges(), **options)["uart"])
 
 
 def test_many_frames_without_a_stop_bit_end_in_a_hint_and_a_few_do_not() -> None:

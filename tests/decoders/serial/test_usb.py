@@ -17,11 +17,10 @@ from freezeframe.capture.files.sigrok_sr_writer import write_sr
 from freezeframe.decoders.registry import Registry
 from freezeframe.decoders.run import decode_file
 from freezeframe.decoders.serial.usb import USB
-from freezeframe.decoders.serial.usb_code import decode_usb
 from freezeframe.decoders.serial.usb_encode import data, encode_usb, frame, handshake, token
 from freezeframe.decoders.serial.usb_texts import ERROR_TEXTS, usb_texts
 from tests.capture.files.captures import real_capture
-from tests.decoders.pieces import assert_same_in_pieces, between, errors
+from tests.decoders.pieces import assert_same_in_pieces, between, errors, rows_of
 from tests.decoders.serial.sigrok_reference import sigrok_annotations
 
 Row = dict[str, Any]
@@ -44,11 +43,7 @@ def lines(symbols: str, samples_a_bit: int = 4, *, low: bool = False) -> Edges:
 
 
 def decode(edges: Edges, **options: str) -> tuple[list[Row], list[Row], list[Row]]:
-    values = USB.option_values(options)
-    made = decode_usb(edges, values, USB.new_state(values), True)
-    packets, transactions, transfers = (
-        made[f"usb.{kind}"].to_pylist() for kind in ("packets", "transactions", "transfers")
-    )
+    transfers, transactions, packets = rows_of(USB, edges, **options)
     return packets, transactions, transfers
 
 
@@ -293,9 +288,7 @@ def test_what_is_encoded_is_decoded_in_pieces_of_any_size(
         else:
             bits.append(handshake(row["pid"]))
     assert bits == items
-    values = USB.option_values()
-    whole = decode_usb(edges, values, USB.new_state(values), True)
-    assert_same_in_pieces(whole, decode_usb, USB.new_state(values), edges, values, cuts)
+    assert_same_in_pieces(USB, edges, cuts)
 
 
 @settings(max_examples=30, deadline=None)
@@ -311,12 +304,10 @@ def test_noise_gives_packets_in_order_and_the_same_in_pieces(
     at = np.concatenate(([0], np.cumsum([length for _, length in spans])))
     value = np.array([level for level, _ in spans], dtype=np.uint64)
     edges = Edges(at[:-1], value, ("D+", "D-"), RATE_HZ, 0, int(at[-1]))
-    values = USB.option_values()
-    whole = decode_usb(edges, values, USB.new_state(values), True)
+    whole = assert_same_in_pieces(USB, edges, cuts)
     times = whole["usb.packets"]["t_ps"].to_pylist()
     assert times == sorted(times)
     assert all(usb_texts(row).long for table in whole.values() for row in table.to_pylist())
-    assert_same_in_pieces(whole, decode_usb, USB.new_state(values), edges, values, cuts)
 
 
 def test_a_row_is_put_into_words() -> None:
