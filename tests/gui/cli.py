@@ -34,6 +34,13 @@ def run_inside(*arguments: str) -> Outcome:
     return Outcome(result.exit_code, result.stdout, result.stderr)
 
 
+def refusal(*arguments: str, code: int = 2) -> str:
+    """Run a verb in this process that must not do what it is asked; return the one line in which it says why."""
+    done = run_inside(*arguments)
+    assert (done.code, done.out, done.err.count("\n")) == (code, "", 1), done
+    return done.err
+
+
 def run_process(*arguments: str, timeout_s: float = 120.0) -> Outcome:
     """Run ``python -m freezeframe`` as a user would."""
     done = run_program(

@@ -14,7 +14,7 @@ from freezeframe.emulator.target import EmulatorTarget
 from freezeframe.gui.cli.work.session import open_logged
 from freezeframe.gui.report import advice
 from tests.decoders.test_guess import i2c
-from tests.gui.cli import run_inside
+from tests.gui.cli import refusal, run_inside
 
 ADVICE = Path(advice.__file__).with_name("advice.toml").read_text()
 COMMANDS = sorted(
@@ -72,11 +72,10 @@ def test_a_folder_of_samples_without_its_manifest_is_still_no_recording_of_a_car
     folder = tmp_path / "bus.ff"
     run_inside("import", str(tmp_path / "bus.sr"), "-o", str(folder))
     (folder / "manifest.json").unlink()
-    done = run_inside("decode", str(folder))
-    assert done.code == 2
-    assert done.err.startswith(f"freezeframe: {folder}/manifest.json: ")
-    assert "missing" in done.err
-    assert "-d trace" not in done.err
+    said = refusal("decode", str(folder))
+    assert said.startswith(f"freezeframe: {folder}/manifest.json: ")
+    assert "missing" in said
+    assert "-d trace" not in said
 
 
 @pytest.mark.parametrize("profile", ["forth", "pci-sci"])

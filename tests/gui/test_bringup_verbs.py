@@ -13,7 +13,7 @@ from freezeframe.analyzers.pytest_plugin import assert_explains
 from freezeframe.capture.errors import BusError
 from freezeframe.capture.registers.access import Device
 from freezeframe.gui.cli import completing
-from tests.gui.cli import run_inside, run_process
+from tests.gui.cli import refusal, run_inside, run_process
 from tests.gui.made_capture import made_capture
 
 pytest_plugins = ["pytester"]
@@ -82,10 +82,7 @@ def test_a_write_says_what_stood_there(lab: Path) -> None:
 def test_what_cannot_be_read_or_written_is_one_line(
     lab: Path, names: tuple[str, ...], says: str
 ) -> None:
-    done = run_inside("reg", "lab", "--device", "A", *names)
-    assert done.code == 2
-    assert says in done.err
-    assert done.err.count("\n") == 1
+    assert says in refusal("reg", "lab", "--device", "A", *names)
 
 
 @pytest.mark.parametrize(
@@ -100,8 +97,8 @@ def test_what_cannot_be_read_or_written_is_one_line(
     ],
 )
 def test_what_is_no_value_on_any_card_is_told_before_one_is_asked(asked: str, says: str) -> None:
-    done = run_inside("reg", "etherbone://192.0.2.7", "ctl.state", asked)  # where nobody answers
-    assert (done.code, done.out, done.err) == (2, "", f"freezeframe: {asked}: {says}\n")
+    said = refusal("reg", "etherbone://192.0.2.7", "ctl.state", asked)  # where nobody answers
+    assert said == f"freezeframe: {asked}: {says}\n"
 
 
 def test_of_a_pattern_what_a_card_that_runs_refuses_is_said_and_the_rest_read(
@@ -122,23 +119,19 @@ def test_of_a_pattern_what_a_card_that_runs_refuses_is_said_and_the_rest_read(
     assert (shown.code, shown.err) == (0, "")
     (line,) = [line for line in shown.out.splitlines() if "ctl.index_data[1]" in line]
     assert line.endswith("refused now")
-    alone = run_inside("reg", "lab", "ctl.index_data[1]", "--device", "A")
-    assert (alone.code, alone.err.count("\n")) == (3, 1)
-    assert "was answered with an error" in alone.err
+    said = refusal("reg", "lab", "ctl.index_data[1]", "--device", "A", code=3)
+    assert "was answered with an error" in said
 
 
 def test_a_write_to_a_pair_needs_a_device(lab: Path) -> None:
-    done = run_inside("reg", "lab", "ctl.sample_period=64")
-    assert (done.code, done.out) == (2, "")
-    assert "--device says which is written" in done.err
+    assert "--device says which is written" in refusal("reg", "lab", "ctl.sample_period=64")
 
 
 def test_the_registers_of_a_capture_are_those_of_its_freeze_and_only_read(capture: Path) -> None:
     (one, other) = registers(str(capture), "ctl.causes")
     assert (one["device"], one["value"], other["value"]) == ("A", 1 << 11, 1 << 3)
-    done = run_inside("reg", str(capture), "ctl.causes=1")
-    assert (done.code, done.out) == (2, "")
-    assert "is a recording, which is only read" in done.err
+    said = refusal("reg", str(capture), "ctl.causes=1")
+    assert "is a recording, which is only read" in said
 
 
 WRONG_NAMES = """\
@@ -166,15 +159,12 @@ circle = "circle"
 )  # fmt: skip
 def test_a_name_whose_line_is_wrong_is_refused_by_its_line(lab: Path, name: str, says: str) -> None:
     lab.write_text(WRONG_NAMES)
-    done = run_inside("reg", name, "id.magic")
-    assert (done.code, done.out, done.err) == (2, "", f"freezeframe: {lab}:{says}\n")
+    assert refusal("reg", name, "id.magic") == f"freezeframe: {lab}:{says}\n"
 
 
 def test_a_name_that_no_line_gives_is_refused_with_the_line_that_is_wrong(lab: Path) -> None:
     lab.write_text('lab "emu:"\n')
-    done = run_inside("reg", "other", "id.magic")
-    assert (done.code, done.out) == (2, "")
-    assert done.err == (
+    assert refusal("reg", "other", "id.magic") == (
         f"freezeframe: 'other': no line that can be read gives that name, and {lab}:1: "
         'write NAME = "URL", for instance lab = "etherbone://192.0.2.7"\n'
     )
@@ -233,12 +223,10 @@ def test_one_table_goes_to_standard_output(capture: Path) -> None:
     assert head == '"t_ps","source","kind","t_unc_ps","cycle","slot","data","packet","word"'
     assert first == '0,"A.tx_enq","HEAD",0,1000000,0,"0xbb90000000180101",0,-1'
     assert len(rest) > 1000
-    told = run_inside("decode", str(capture), "-d", "trace", "-o", "-")
-    assert (told.code, told.err.count("\n")) == (2, 1)
-    assert f"freezeframe export {capture} --to parquet -o - --table NAME gives one" in told.err
-    several = run_inside("export", str(capture), "--to", "csv", "-o", "-")
-    assert several.code == 2
-    assert "there are: trace.events, trace.intervals, trace.packets, trace.words" in several.err
+    said = refusal("decode", str(capture), "-d", "trace", "-o", "-")
+    assert f"freezeframe export {capture} --to parquet -o - --table NAME gives one" in said
+    said = refusal("export", str(capture), "--to", "csv", "-o", "-")
+    assert "there are: trace.events, trace.intervals, trace.packets, trace.words" in said
 
 
 @pytest.mark.parametrize(
@@ -247,9 +235,8 @@ def test_one_table_goes_to_standard_output(capture: Path) -> None:
 def test_options_for_samples_are_refused_on_a_recording(
     capture: Path, verb: tuple[str, ...]
 ) -> None:
-    done = run_inside(verb[0], str(capture), *verb[1:], "--cut", "1us..2us")
-    assert (done.code, done.out) == (2, "")
-    assert "are for samples: leave those options out; --where" in done.err
+    said = refusal(verb[0], str(capture), *verb[1:], "--cut", "1us..2us")
+    assert "are for samples: leave those options out; --where" in said
 
 
 def test_the_trace_of_a_host_opens_alone(tmp_path: Path) -> None:

@@ -22,7 +22,7 @@ from freezeframe.capture.files.threshold import Threshold
 from freezeframe.capture.instruments.sigrok import SigrokRequest
 from tests.capture.files.test_sample_folder import steps
 from tests.capture.instruments.scope import Scope, served
-from tests.gui.cli import Outcome, run_inside, run_process
+from tests.gui.cli import Outcome, refusal, run_inside, run_process
 
 NEEDS_SIGROK = pytest.mark.skipif(
     shutil.which("sigrok-cli") is None, reason="sigrok-cli is not installed"
@@ -147,9 +147,8 @@ def test_what_cannot_be_captured_is_one_line_and_leaves_nothing(
 def test_an_analyzer_without_an_end_is_stopped_and_does_not_run_on(tmp_path: Path) -> None:
     # A billion samples at 1 kHz last twelve days.
     wish = (*DEMO, "--samples", "1000000000", "--config", "samplerate=1k", "--wait", "0.5")
-    done = run_inside("capture", *wish, "-o", str(tmp_path / "x.ff"))
-    assert done.code == 3
-    assert "no end after 0.5 s; --wait SECONDS gives it longer" in done.err
+    said = refusal("capture", *wish, "-o", str(tmp_path / "x.ff"), code=3)
+    assert "no end after 0.5 s; --wait SECONDS gives it longer" in said
     assert list(tmp_path.iterdir()) == []
     ours = Path(f"/proc/{os.getpid()}/task/{os.getpid()}/children").read_text().split()
     names = [Path(f"/proc/{pid}/comm").read_text().strip() for pid in ours]

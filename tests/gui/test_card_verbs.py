@@ -4,10 +4,7 @@ from __future__ import annotations
 
 import json
 import struct
-import threading
 import zlib
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 
@@ -23,11 +20,11 @@ from freezeframe.capture.card.shipped import shipped_cards
 from freezeframe.capture.folder.card_folder import CardFolder
 from freezeframe.capture.recorder.guard import guard
 from freezeframe.capture.recorder.pull import pull
-from freezeframe.capture.targets.server import EtherboneServer
 from freezeframe.emulator.card_image import CardImage, empty_recording
 from tests.campaign.card_model import SHAPES, run_card
+from tests.capture.serving import serving
 from tests.decoders.tap.model import TapModel, frame_beats
-from tests.gui.cli import run_inside
+from tests.gui.cli import refusal, run_inside
 
 _CARD_TEXT = shipped_cards()["ethernet-axis-64"].read_text("utf-8")
 _CARD = elaborate(read_card(shipped_cards()["ethernet-axis-64"]))
@@ -95,9 +92,7 @@ def test_decode_lists_the_packets_of_each_tap(capture: Path) -> None:
 
 
 def test_decode_refuses_options_for_samples(capture: Path) -> None:
-    done = run_inside("decode", str(capture), "--cut", "1ms..2ms")
-    assert done.code == 2
-    assert "leave those options out" in done.err
+    assert "leave those options out" in refusal("decode", str(capture), "--cut", "1ms..2ms")
 
 
 def test_pcapng_holds_the_frames_with_a_comment_on_the_bad_one(
@@ -127,9 +122,8 @@ def _blocks(data: bytes) -> list[tuple[int, bytes]]:
 
 
 def test_other_formats_say_what_a_card_goes_to(capture: Path, tmp_path: Path) -> None:
-    done = run_inside("export", str(capture), "--to", "vcd", "-o", str(tmp_path / "x.vcd"))
-    assert done.code == 2
-    assert "the packets of a card go to pcapng, csv and parquet" in done.err
+    said = refusal("export", str(capture), "--to", "vcd", "-o", str(tmp_path / "x.vcd"))
+    assert "the packets of a card go to pcapng, csv and parquet" in said
     assert (
         run_inside("export", str(capture), "--to", "csv", "-o", str(tmp_path / "x.csv")).code == 0
     )
@@ -221,13 +215,8 @@ def test_what_is_explained_of_a_pulled_recording_is_what_is_explained_of_the_car
 
 
 def test_a_guard_pulls_a_card_by_its_file_and_arms_it_again(tmp_path: Path) -> None:
-    target, log = CardImage([_recorded()]), list[str]()
-    server = EtherboneServer(target, "127.0.0.1")
-    done = threading.Event()
-    thread = threading.Thread(target=server.serve_forever, args=(done.is_set,))
-    thread.start()
-    try:
-        url, captures = f"etherbone://127.0.0.1:{server.port}", list[Path]()
+    target, log, captures = CardImage([_recorded()]), list[str](), list[Path]()
+    with serving(target) as url:
         pulled = guard(
             url,
             2,
@@ -236,10 +225,6 @@ def test_a_guard_pulls_a_card_by_its_file_and_arms_it_again(tmp_path: Path) -> N
             lambda: bool(captures),
             log=log.append,
         )
-    finally:
-        done.set()
-        thread.join()
-        server.close()
     assert pulled == 1
     assert captures[0].name.endswith("-1-bad-fcs.ff")
     assert target.device(0).get("id.generation") == 2
@@ -249,7 +234,7 @@ def test_a_guard_pulls_a_card_by_its_file_and_arms_it_again(tmp_path: Path) -> N
 def test_arming_says_which_clocks_are_no_part_of_the_recording() -> None:
     image = CardImage([_recorded()])
     image.device(0).set("ctl.clocks_alive", 1)
-    with served(image) as url:
+    with serving(image) as url:
         done = run_inside("arm", url, "--discard")
         (row,) = json.loads(run_inside("arm", url, "--json").out)["devices"]
     assert done.out == (
@@ -288,12 +273,11 @@ def test_a_rom_of_a_newer_schema_and_a_damaged_one_are_one_line_with_place_and_r
         image.device(0).set("id.card_hash_lo", hash_ & 0xFFFFFFFF)
         image.device(0).set("id.card_hash_hi", hash_ >> 32)
         image.device(0).flip(0x8008, flip)
-        with served(image) as url:
+        with serving(image) as url:
             for verb in (["status", url], ["pull", url, "-o", str(tmp_path / "x.ff")]):
-                done = run_inside(*verb)
-                assert (done.code, done.out, done.err.count("\n")) == (3, "", 1)
-                assert done.err.startswith(f"freezeframe: {url}: device 0 at 0x00000000")
-                assert done.err.endswith(says)
+                said = refusal(*verb, code=3)
+                assert said.startswith(f"freezeframe: {url}: device 0 at 0x00000000")
+                assert said.endswith(says)
     assert not (tmp_path / "x.ff").exists()
 
 
@@ -306,27 +290,10 @@ def test_a_capture_without_its_card_is_one_line_with_place_and_remedy_in_every_v
     (text,) = (tmp_path / "own.ff" / "cards").iterdir()
     text.unlink()
     for verb in ("explain", "check", "decode"):
-        done = run_inside(verb, str(tmp_path / "own.ff"))
-        assert done.code == 2
-        assert done.out == ""
-        assert done.err.count("\n") == 1
-        assert done.err.startswith(
+        said = refusal(verb, str(tmp_path / "own.ff"))
+        assert said.startswith(
             f"freezeframe: {text}: the capture is without its card, and none of "
         )
-        assert done.err.endswith(
+        assert said.endswith(
             f"put the file it was built from into {tmp_path}/config/freezeframe/cards\n"
         )
-
-
-@contextmanager
-def served(image: CardImage) -> Iterator[str]:
-    """Give the URL at which an image is served over UDP."""
-    server = EtherboneServer(image, "127.0.0.1")
-    done = threading.Event()
-    thread = threading.Thread(target=server.serve_forever, args=(done.is_set,))
-    thread.start()
-    try:
-        yield f"etherbone://127.0.0.1:{server.port}"
-    finally:
-        done.set()
-        thread.join()

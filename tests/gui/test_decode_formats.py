@@ -11,7 +11,7 @@ import pytest
 from freezeframe.capture.files.edges import Edges
 from freezeframe.capture.files.sigrok_sr_writer import write_sr
 from freezeframe.decoders.serial.mdio_encode import MdioFrame, encode_frames
-from tests.gui.cli import run_inside
+from tests.gui.cli import refusal, run_inside
 
 FRAMES = [MdioFrame(22, "read", phy=1, reg=n, data=0x1000 + n) for n in range(4)]
 RATE_HZ = 10_000_000
@@ -86,9 +86,8 @@ def test_a_sigrok_decoder_is_not_sent_through_hours_of_picoseconds(
 ) -> None:
     path = tmp_path / "a.vcd"
     path.write_text(vcd(bus).replace("100 ns", "1 ps") + "#1000000000000\n")
-    done = run_inside("decode", str(path), "-d", "srd-uart:rx=mdio_o")
-    assert done.code == 2
-    assert "1000000000000 samples, more than the 4294967296 allowed" in done.err
+    said = refusal("decode", str(path), "-d", "srd-uart:rx=mdio_o")
+    assert "1000000000000 samples, more than the 4294967296 allowed" in said
     assert run_inside("decode", str(path), "-d", "mdio:mdc=mdc_o,mdio=mdio_o").code == 0
 
 
@@ -108,7 +107,4 @@ def test_a_wish_that_cannot_be_is_one_line(
 ) -> None:
     path = tmp_path / "a.sr"
     write_sr(bus, path)
-    done = run_inside("decode", str(path), "-d", "mdio", *arguments)
-    assert done.code == 2
-    assert message in done.err
-    assert done.err.count("\n") == 1
+    assert message in refusal("decode", str(path), "-d", "mdio", *arguments)

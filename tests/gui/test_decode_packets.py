@@ -18,7 +18,7 @@ from pyarrow.parquet import read_table
 from freezeframe.decoders.api import decode
 from tests.capture.packets import build
 from tests.decoders.net.test_tcp_streams import answered, sent
-from tests.gui.cli import process_environment, run_inside
+from tests.gui.cli import process_environment, refusal, run_inside
 
 T_NS = 1_700_000_000 * 10**9
 
@@ -67,11 +67,9 @@ def test_tables_are_written_as_parquet_all_or_none(tmp_path: Path) -> None:
         f"{tmp_path}/o.tcp.events.parquet: tcp.events, 1 row",
     ]
     assert read_table(tmp_path / "o.tcp.events.parquet")["packet"].to_pylist() == [3]
-    again = run_inside("decode", str(file), "-d", "tcp", "-o", str(tmp_path / "o.parquet"))
-    assert (again.code, again.err) == (
-        2,
+    assert refusal("decode", str(file), "-d", "tcp", "-o", str(tmp_path / "o.parquet")) == (
         f"freezeframe: {tmp_path}/o.tcp.connections.parquet: exists already; choose another name, or ask for it to "
-        "be replaced (--force)\n",
+        "be replaced (--force)\n"
     )
     assert sorted(each.name for each in tmp_path.iterdir()) == [
         "o.tcp.connections.parquet",
@@ -114,9 +112,7 @@ def test_a_file_in_which_no_packet_can_be_read_has_nothing_to_decode(
 ) -> None:
     file = tmp_path / "none.pcap"
     file.write_bytes(build.pcap([]))
-    done = run_inside("decode", str(file), *form)
-    assert (done.code, done.out) == (2, "")
-    assert done.err == (
+    assert refusal("decode", str(file), *form) == (
         f"freezeframe: {file}: holds no packet that can be read: there is nothing to decode\n"
     )
 
@@ -149,17 +145,14 @@ def test_what_does_not_fit_packets_is_refused_in_one_line(
     tmp_path: Path, arguments: list[str], message: str
 ) -> None:
     file = small(tmp_path / "x.pcap")
-    done = run_inside("decode", str(file), *arguments)
-    assert done.code == 2
-    assert done.err.startswith(f"freezeframe: {message.format(file)}")
-    assert done.err.count("\n") == 1
+    said = refusal("decode", str(file), *arguments)
+    assert said.startswith(f"freezeframe: {message.format(file)}")
 
 
 def test_readers_of_samples_say_that_it_holds_packets(tmp_path: Path) -> None:
     file = small(tmp_path / "x.pcap")
-    done = run_inside("import", str(file), "-o", str(tmp_path / "o.ff"))
-    assert done.code == 2
-    assert "holds packets, not samples" in done.err
+    said = refusal("import", str(file), "-o", str(tmp_path / "o.ff"))
+    assert "holds packets, not samples" in said
 
 
 def _started(*arguments: str) -> subprocess.Popen[bytes]:
@@ -218,11 +211,8 @@ def test_an_interface_is_listened_to_until_it_is_interrupted(tmp_path: Path) -> 
 
 
 def test_an_interface_that_is_not_there_is_told_in_one_line() -> None:
-    done = run_inside("decode", "netdev:nope", "-d", "ethernet")
-    assert (done.code, done.err) == (
-        3,
-        "freezeframe: netdev:nope: there is no interface 'nope' on this machine\n",
-    )
+    said = refusal("decode", "netdev:nope", "-d", "ethernet", code=3)
+    assert said == "freezeframe: netdev:nope: there is no interface 'nope' on this machine\n"
 
 
 def _peak_kB(packets: int, output: Path) -> int:

@@ -12,7 +12,7 @@ from freezeframe.capture.files.sigrok_sr_writer import write_sr
 from freezeframe.capture.recorder.pull import pull
 from freezeframe.emulator.target import EmulatorTarget
 from tests.decoders.test_guess import draw, i2c, nameless
-from tests.gui.cli import run_inside
+from tests.gui.cli import refusal, run_inside
 from tests.gui.made_capture import made_capture
 
 
@@ -98,29 +98,23 @@ def test_a_pattern_and_several_files_are_taken_too_also_as_json(tmp_path: Path) 
 def test_several_captures_are_decoded_one_by_one(tmp_path: Path) -> None:
     for name in ("a1.sr", "a2.sr"):
         write_sr(i2c(), tmp_path / name)
-    done = run_inside("decode", str(tmp_path / "a1.sr"), str(tmp_path / "a2.sr"), "-d", "i2c")
-    assert done.code == 2
-    assert "2 captures; -d decodes one capture, without it what each is is told" in done.err
+    said = refusal("decode", str(tmp_path / "a1.sr"), str(tmp_path / "a2.sr"), "-d", "i2c")
+    assert "2 captures; -d decodes one capture, without it what each is is told" in said
 
 
 def test_a_folder_without_a_capture_is_refused(tmp_path: Path) -> None:
     (tmp_path / "notes.txt").write_text("nothing")
-    done = run_inside("decode", str(tmp_path))
-    assert (done.code, done.err.count("\n")) == (2, 1)
-    assert "no capture in it; 1 file of other kinds" in done.err
+    assert "no capture in it; 1 file of other kinds" in refusal("decode", str(tmp_path))
 
 
 def test_nothing_is_written_without_a_decoder(bus: Path, tmp_path: Path) -> None:
-    done = run_inside("decode", str(bus), "-o", str(tmp_path / "x.parquet"))
-    assert done.code == 2
-    assert "without a decoder nothing is written; name one with -d" in done.err
+    said = refusal("decode", str(bus), "-o", str(tmp_path / "x.parquet"))
+    assert "without a decoder nothing is written; name one with -d" in said
 
 
 def test_the_recording_of_a_card_is_sent_to_explain(tmp_path: Path) -> None:
     folder = made_capture(tmp_path / "fault.ff").path
-    done = run_inside("decode", str(folder))
-    assert done.code == 2
-    assert f"freezeframe explain {folder}" in done.err
+    assert f"freezeframe explain {folder}" in refusal("decode", str(folder))
 
 
 def test_a_capture_folder_in_a_folder_is_one_capture_whatever_it_holds(tmp_path: Path) -> None:

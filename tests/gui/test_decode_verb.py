@@ -9,22 +9,10 @@ import pytest
 from pyarrow.parquet import read_table
 
 from freezeframe.capture.files.sigrok_sr_writer import write_sr
-from freezeframe.decoders.serial.mdio_encode import MdioFrame, encode_frames
+from freezeframe.decoders.serial.mdio_encode import encode_frames
 from tests.capture.files.test_saleae import digital
-from tests.gui.cli import run_inside
+from tests.gui.cli import refusal, run_inside
 from tests.gui.made_capture import made_capture
-
-FRAMES = (
-    MdioFrame(22, "read", phy=1, reg=2, data=0x0007),
-    MdioFrame(22, "write", phy=1, reg=0, data=0x3100),
-)
-
-
-@pytest.fixture
-def phy(tmp_path: Path) -> Path:
-    path = tmp_path / "phy.sr"
-    write_sr(encode_frames(FRAMES, samplerate_hz=10_000_000), path)
-    return path
 
 
 def test_decode_prints_a_line_for_each_event(phy: Path) -> None:
@@ -87,25 +75,20 @@ def test_a_recording_is_decoded_with_the_tap_in_every_line(tmp_path: Path) -> No
 def test_what_cannot_be_decoded_is_bad_input_in_one_line(
     phy: Path, arguments: tuple[str, ...], says: str
 ) -> None:
-    done = run_inside("decode", str(phy), *arguments)
-    assert (done.code, done.out) == (2, "")
-    assert says in done.err
-    assert done.err.count("\n") == 1
+    assert says in refusal("decode", str(phy), *arguments)
 
 
 def test_a_cut_capture_is_bad_input_and_no_file_is_left(phy: Path, tmp_path: Path) -> None:
     cut = tmp_path / "cut.sr"
     cut.write_bytes(phy.read_bytes()[:200])
-    done = run_inside("decode", str(cut), "-d", "mdio", "-o", str(tmp_path / "e.parquet"))
-    assert done.code == 2
-    assert "cut.sr" in done.err
+    said = refusal("decode", str(cut), "-d", "mdio", "-o", str(tmp_path / "e.parquet"))
+    assert "cut.sr" in said
     assert sorted(entry.name for entry in tmp_path.iterdir()) == ["cut.sr", "phy.sr"]
 
 
 def test_an_output_that_cannot_be_written_is_bad_input(phy: Path, tmp_path: Path) -> None:
-    done = run_inside("decode", str(phy), "-d", "mdio", "-o", str(tmp_path / "no" / "e.parquet"))
-    assert done.code == 2
-    assert str(tmp_path / "no") in done.err
+    said = refusal("decode", str(phy), "-d", "mdio", "-o", str(tmp_path / "no" / "e.parquet"))
+    assert str(tmp_path / "no") in said
 
 
 def test_decoders_lists_channels_and_options(tmp_path: Path) -> None:
@@ -125,9 +108,8 @@ def test_decoders_lists_channels_and_options(tmp_path: Path) -> None:
 
 def test_a_directory_that_is_no_capture_says_so(tmp_path: Path) -> None:
     (tmp_path / "photos").mkdir()
-    done = run_inside("decode", str(tmp_path / "photos"), "-d", "uart")
-    assert (done.code, done.out) == (2, "")
-    assert "photos: is a directory, but not a capture folder: it has no manifest.json" in done.err
+    said = refusal("decode", str(tmp_path / "photos"), "-d", "uart")
+    assert "photos: is a directory, but not a capture folder: it has no manifest.json" in said
 
 
 def test_a_folder_of_samples_is_decoded_as_a_file_is(tmp_path: Path) -> None:
@@ -183,9 +165,8 @@ def test_an_error_among_the_events_is_marked(tmp_path: Path) -> None:
 def test_decode_does_not_write_parquet_under_the_name_of_another_format(
     phy: Path, tmp_path: Path
 ) -> None:
-    done = run_inside("decode", str(phy), "-d", "mdio", "-o", str(tmp_path / "x.csv"))
-    assert done.code == 2
-    assert f"export {phy} -d mdio --to csv -o {tmp_path / 'x.csv'}" in done.err
+    said = refusal("decode", str(phy), "-d", "mdio", "-o", str(tmp_path / "x.csv"))
+    assert f"export {phy} -d mdio --to csv -o {tmp_path / 'x.csv'}" in said
     assert not (tmp_path / "x.csv").exists()
 
 
@@ -194,9 +175,7 @@ def test_decode_does_not_write_parquet_under_the_name_of_another_format(
     [("1.5", "no channel in it is analog"), ("MDC=1.5", "MDC is not analog")],
 )
 def test_a_threshold_for_digital_channels_is_refused(phy: Path, wish: str, says: str) -> None:
-    done = run_inside("decode", str(phy), "-d", "mdio", "--threshold", wish)
-    assert done.code == 2
-    assert says in done.err
+    assert says in refusal("decode", str(phy), "-d", "mdio", "--threshold", wish)
 
 
 def test_many_numbered_channels_are_listed_as_a_range() -> None:
@@ -266,7 +245,6 @@ def test_of_a_described_card_no_decoder_is_proposed_that_is_refused_then(
     "url", ["etherbone://127.0.0.1:1", "litex://lab/?base=0x10", "uart:/dev/ttyFF0", "emu:?fault=x"]
 )
 def test_a_target_in_place_of_a_capture_is_told_to_be_one(verb: str, url: str) -> None:
-    done = run_inside(verb, url)
-    assert (done.code, done.err.count("\n")) == (2, 1)
-    assert f"{url}: is a target, not a capture" in done.err
-    assert f"freezeframe pull '{url}' -o NAME.ff" in done.err
+    said = refusal(verb, url)
+    assert f"{url}: is a target, not a capture" in said
+    assert f"freezeframe pull '{url}' -o NAME.ff" in said

@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 
 from freezeframe.capture.folder import CaptureFolder
-from tests.gui.cli import process_environment, run_inside, run_process
+from tests.gui.cli import process_environment, refusal, run_inside, run_process
 
 
 def is_running(pid: int) -> bool:
@@ -90,19 +90,16 @@ def test_a_demo_without_a_fault_finds_none(tmp_path: Path) -> None:
 def test_an_unknown_fault_is_refused_with_the_list_and_no_directory_is_left(
     tmp_path: Path, place: str
 ) -> None:
-    done = run_inside("demo", "-o", str(tmp_path / place), "--fault", "bit-rot")
-    assert done.code == 2
-    assert done.err.count("\n") == 1
-    assert "word-omitted" in done.err
+    said = refusal("demo", "-o", str(tmp_path / place), "--fault", "bit-rot")
+    assert "word-omitted" in said
     assert list(tmp_path.iterdir()) == []
 
 
 def test_an_earlier_demo_is_not_replaced_unless_told(tmp_path: Path) -> None:
     out = tmp_path / "demo"
     (out / "capture.ff").mkdir(parents=True)
-    done = run_inside("demo", "-o", str(out))
-    assert done.code == 2
-    assert "capture.ff: stands there from an earlier run; --force replaces it" in done.err
+    said = refusal("demo", "-o", str(out))
+    assert "capture.ff: stands there from an earlier run; --force replaces it" in said
 
 
 def test_a_signal_ends_the_demo_and_the_card(tmp_path: Path) -> None:
@@ -140,7 +137,6 @@ def test_earlier_results_stand_until_the_new_ones_do(tmp_path: Path) -> None:
 def test_a_file_is_no_place_for_a_demo(tmp_path: Path) -> None:
     file = tmp_path / "out.html"
     file.write_text("mine")
-    done = run_inside("demo", "-o", str(file), "--force")
-    assert done.code == 2
-    assert "out.html: is a file; -o names the directory for capture and report" in done.err
+    said = refusal("demo", "-o", str(file), "--force")
+    assert "out.html: is a file; -o names the directory for capture and report" in said
     assert file.read_text() == "mine"

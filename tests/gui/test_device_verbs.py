@@ -21,7 +21,7 @@ from freezeframe.capture.targets.base import Target
 from freezeframe.gui.cli.work.session import first_cause, overall_state
 from tests.capture.recorder.fake_recorder import FakeRecorder
 from tests.capture.serving import serving
-from tests.gui.cli import process_environment, run_inside
+from tests.gui.cli import process_environment, refusal, run_inside
 
 
 def state(name: str, state: str, *causes: str) -> RecorderState:
@@ -115,10 +115,8 @@ def test_what_is_not_our_device_is_a_device_failure(register: str, value: int, s
     recorder = FakeRecorder()
     recorder.set(0, register, value)
     with serving(recorder) as url:
-        done = run_inside("status", url)
-    assert (done.code, done.out) == (3, "")
-    assert says in done.err
-    assert done.err.count("\n") == 1
+        said = refusal("status", url, code=3)
+    assert says in said
 
 
 def test_ctrl_c_while_waiting_ends_with_130_and_without_a_traceback(tmp_path: Path) -> None:
@@ -325,9 +323,8 @@ def test_pull_writes_a_capture_and_says_what_was_verified(tmp_path: Path) -> Non
 def test_pull_refuses_a_recorder_that_still_runs_and_leaves_nothing(tmp_path: Path) -> None:
     path = tmp_path / "fault.ff"
     with serving(FakeRecorder(frozen=False)) as url:
-        done = run_inside("pull", url, "-o", str(path))
-    assert done.code == 3
-    assert "--freeze" in done.err
+        said = refusal("pull", url, "-o", str(path), code=3)
+    assert "--freeze" in said
     assert list(tmp_path.iterdir()) == []
 
 
@@ -343,9 +340,8 @@ def test_pull_with_freeze_stops_it_first(tmp_path: Path) -> None:
 
 def test_pull_waits_for_a_freeze_no_longer_than_it_was_told(tmp_path: Path) -> None:
     with serving(FakeRecorder(frozen=False)) as url:
-        done = run_inside("pull", url, "-o", str(tmp_path / "x.ff"), "--wait", "0.05")
-    assert done.code == 3
-    assert "not frozen" in done.err
+        said = refusal("pull", url, "-o", str(tmp_path / "x.ff"), "--wait", "0.05", code=3)
+    assert "not frozen" in said
 
 
 def test_pull_does_not_replace_a_capture_unless_told(tmp_path: Path) -> None:
@@ -380,12 +376,9 @@ def test_a_recording_is_not_pulled_and_has_no_live_counters(tmp_path: Path) -> N
     with serving(FakeRecorder()) as url:
         assert run_inside("pull", url, "-o", str(path)).code == 0
     target = f"file:{path}"
-    pulled = run_inside("pull", target, "-o", str(tmp_path / "again.ff"))
-    assert (pulled.code, pulled.out) == (2, "")
-    assert "is a recording already, so there is nothing to pull; copy the folder" in pulled.err
-    counted = run_inside("counters", target)
-    assert (counted.code, counted.out) == (2, "")
-    assert f"freezeframe report {path} -o report.html" in counted.err
+    said = refusal("pull", target, "-o", str(tmp_path / "again.ff"))
+    assert "is a recording already, so there is nothing to pull; copy the folder" in said
+    assert f"freezeframe report {path} -o report.html" in refusal("counters", target)
     last = run_inside("status", target).out.splitlines()[-1]
     assert last == f"This is a recording. Next: freezeframe explain {path}"
     assert [entry.name for entry in tmp_path.iterdir()] == ["fault.ff"]
@@ -412,9 +405,8 @@ def test_a_pull_waits_on_the_target_that_it_pulls(
 
 def test_the_time_that_was_waited_is_said_as_it_was_given(tmp_path: Path) -> None:
     with serving(FakeRecorder(frozen=False)) as url:
-        done = run_inside("pull", url, "-o", str(tmp_path / "x.ff"), "--wait", "0.1")
-    assert done.code == 3
-    assert "device A is armed, not frozen, after 0.1 s; wait longer, or give --freeze" in done.err
+        said = refusal("pull", url, "-o", str(tmp_path / "x.ff"), "--wait", "0.1", code=3)
+    assert "device A is armed, not frozen, after 0.1 s; wait longer, or give --freeze" in said
 
 
 def test_a_wait_in_vain_with_freeze_ends_in_a_freeze(tmp_path: Path) -> None:

@@ -21,7 +21,7 @@ from freezeframe.capture.files.sigrok_sr_writer import write_sr
 from freezeframe.capture.recorder.pull import pull
 from freezeframe.emulator.target import EmulatorTarget
 from tests.decoders.test_guess import i2c
-from tests.gui.cli import process_environment, run_inside, run_process
+from tests.gui.cli import process_environment, refusal, run_inside, run_process
 
 
 @contextmanager
@@ -125,8 +125,8 @@ def test_a_folder_that_cannot_be_served_as_a_card_is_told_by_what_it_is(tmp_path
         (samples, "holds samples of a logic analyzer"),
         (tmp_path, "is a directory, and no capture folder (it has no manifest.json)"),
     ):
-        done = run_inside("emulate", "--card", str(folder))
-        assert (done.code, done.err) == (2, f"freezeframe: {folder}: {said}; {takes}\n")
+        told = refusal("emulate", "--card", str(folder))
+        assert told == f"freezeframe: {folder}: {said}; {takes}\n"
     for verb in ("status", "reg"):
         asked = run_inside(verb, f"file:{built_in}")
         assert asked.code == 0, (verb, asked.err)
@@ -165,9 +165,7 @@ def test_from_a_fault_to_an_answer_by_the_verbs_alone(tmp_path: Path) -> None:
 def test_a_running_card_is_not_pulled_unless_it_is_frozen_for_it(tmp_path: Path) -> None:
     with emulating("--listen", "127.0.0.1:0", "--fault", "none") as (_, line):
         url = line.split()[1]
-        refused = run_inside("pull", url, "-o", str(tmp_path / "x.ff"))
-        assert refused.code == 3
-        assert "--freeze" in refused.err
+        assert "--freeze" in refusal("pull", url, "-o", str(tmp_path / "x.ff"), code=3)
         assert run_inside("pull", url, "-o", str(tmp_path / "x.ff"), "--freeze").code == 0
     document = json.loads(run_inside("explain", str(tmp_path / "x.ff"), "--json").out)
     assert document["findings"] == []

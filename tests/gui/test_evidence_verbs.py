@@ -16,7 +16,7 @@ from freezeframe.capture.counters.recording import LINES, Recording
 from freezeframe.capture.custody.guard_log import GuardLog
 from freezeframe.capture.folder.one_file import files_below, pack
 from tests.capture.counters.played import counter
-from tests.gui.cli import run_inside
+from tests.gui.cli import refusal, run_inside
 from tests.gui.made_capture import made_capture
 
 
@@ -54,9 +54,7 @@ def test_verify_lists_what_is_damaged_and_exits_with_1(damaged: Path, whole: Pat
 
 
 def test_verify_refuses_what_is_no_evidence(tmp_path: Path) -> None:
-    done = run_inside("verify", str(tmp_path))
-    assert done.code == 2
-    assert "neither a capture nor a folder with one" in done.err
+    assert "neither a capture nor a folder with one" in refusal("verify", str(tmp_path))
 
 
 def test_what_is_no_evidence_keeps_verify_from_nothing_else(
@@ -124,9 +122,7 @@ def test_a_bundle_holds_the_capture_its_report_and_the_log_of_its_guard(
     assert names[:2] == ["fault.ff/manifest.copy.json", "fault.ff/manifest.json"]
     assert run_inside("explain", str(mailed)).out == run_inside("explain", str(folder)).out
     assert run_inside("verify", str(mailed)).code == 0
-    again = run_inside("bundle", str(folder))
-    assert again.code == 2
-    assert "exists already; --force replaces it" in again.err
+    assert "exists already; --force replaces it" in refusal("bundle", str(folder))
 
 
 @pytest.mark.parametrize(
@@ -224,9 +220,8 @@ def test_recover_touches_nothing_that_a_program_still_writes(tmp_path: Path) -> 
 
 def test_lines_are_not_drawn(tmp_path: Path) -> None:
     Recording(tmp_path / "c.ffrec", LINES).close()
-    done = run_inside("recording", str(tmp_path / "c.ffrec"), "-o", str(tmp_path / "c.svg"))
-    assert done.code == 2
-    assert "holds lines of text, which are not drawn" in done.err
+    said = refusal("recording", str(tmp_path / "c.ffrec"), "-o", str(tmp_path / "c.svg"))
+    assert "holds lines of text, which are not drawn" in said
 
 
 def test_an_error_within_one_file_names_that_file_and_no_temporary_folder(tmp_path: Path) -> None:
@@ -237,10 +232,9 @@ def test_an_error_within_one_file_names_that_file_and_no_temporary_folder(tmp_pa
         for path in sorted(folder.rglob("*")):
             if path.is_file():
                 archive.write(path, f"x.ff/{path.relative_to(folder)}")
-    done = run_inside("explain", str(packed))
-    assert done.code == 2
-    assert done.err.startswith(f"freezeframe: {packed}/raw/A.tx_deq.rec: altered in chunk 0 ")
-    assert "unpacked" not in done.err
+    said = refusal("explain", str(packed))
+    assert said.startswith(f"freezeframe: {packed}/raw/A.tx_deq.rec: altered in chunk 0 ")
+    assert "unpacked" not in said
     salvaged = run_inside("explain", str(packed), "--salvage")
     assert "freezeframe-unpacked" not in salvaged.out + salvaged.err
 
@@ -326,9 +320,8 @@ def test_what_cannot_be_checked_beside_a_capture_is_listed(whole: Path, tmp_path
 def test_a_name_beside_the_capture_that_leads_out_is_refused(whole: Path, tmp_path: Path) -> None:
     place = tmp_path / "mail.ff.zip"
     _of_another_program(whole, place, {"../notes.txt": b""})
-    done = run_inside("explain", str(place))
-    assert (done.code, done.out) == (2, "")
-    assert "holds '../notes.txt', which is no name inside of a folder" in done.err
+    said = refusal("explain", str(place))
+    assert "holds '../notes.txt', which is no name inside of a folder" in said
 
 
 def test_verify_and_bundle_count_the_same_files(whole: Path, tmp_path: Path) -> None:
@@ -344,7 +337,7 @@ def test_verify_and_bundle_count_the_same_files(whole: Path, tmp_path: Path) -> 
 
 def test_a_file_that_would_be_taken_for_a_capture_is_not_added(whole: Path, tmp_path: Path) -> None:
     (tmp_path / "manifest.json").write_text("{}")
-    done = run_inside(
+    said = refusal(
         "bundle",
         str(whole),
         "-o",
@@ -352,8 +345,7 @@ def test_a_file_that_would_be_taken_for_a_capture_is_not_added(whole: Path, tmp_
         "--add",
         str(tmp_path / "manifest.json"),
     )
-    assert (done.code, done.out) == (2, "")
-    assert "by that name it would be taken for a capture; rename yours" in done.err
+    assert "by that name it would be taken for a capture; rename yours" in said
 
 
 def test_of_bytes_that_were_appended_nothing_is_said_to_be_lost(
@@ -376,8 +368,8 @@ def test_registers_of_a_damaged_capture_are_salvaged(whole: Path, tmp_path: Path
     done = run_inside("reg", name, "ctl.state", "--device", "A", "--salvage")
     assert (done.code, done.err.count("left out: raw/A.tx_enq.rec")) == (0, 1)
     assert "ctl.state" in done.out
-    done = run_inside("reg", "etherbone://127.0.0.1:1", "--salvage")
-    assert (done.code, "is no capture, so there is nothing to salvage" in done.err) == (2, True)
+    said = refusal("reg", "etherbone://127.0.0.1:1", "--salvage")
+    assert "is no capture, so there is nothing to salvage" in said
 
 
 def test_places_are_counted_as_they_are_listed_and_what_is_there_of_a_cut_file_is_said(

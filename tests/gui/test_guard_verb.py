@@ -20,7 +20,7 @@ from freezeframe.capture.journal import segments
 from freezeframe.gui.cli.work.night_watch import NightWatch, summary
 from tests.capture.recorder.fake_recorder import FakeRecorder
 from tests.capture.serving import serving
-from tests.gui.cli import process_environment, run_inside
+from tests.gui.cli import process_environment, refusal, run_inside
 
 
 def test_a_freeze_is_pulled_explained_and_the_recorder_armed_again(tmp_path: Path) -> None:
@@ -71,9 +71,8 @@ def test_a_guard_waits_for_a_card_that_is_not_up_and_ends_with_0_when_it_is_told
 
 
 def test_a_recording_is_no_card_to_guard(tmp_path: Path) -> None:
-    done = run_inside("guard", "file:old fault.ff", "-o", str(tmp_path / "captures"))
-    assert done.code == 2
-    assert "is a recording already, so there is nothing to pull" in done.err
+    said = refusal("guard", "file:old fault.ff", "-o", str(tmp_path / "captures"))
+    assert "is a recording already, so there is nothing to pull" in said
     assert not (tmp_path / "captures").exists()
 
 

@@ -18,7 +18,7 @@ import pytest
 
 from freezeframe.capture.files.packed import unpacked
 from tests.campaign.hostile_files import CASES
-from tests.gui.cli import process_environment, run_inside
+from tests.gui.cli import process_environment, refusal, run_inside
 from tests.processes import run_program
 
 
@@ -86,9 +86,7 @@ def test_max_unpacked_names_what_to_say_where_the_file_is_right(
     packed = tmp_path / "a.vcd.gz"
     text = b"$timescale 1 ns $end\n$var wire 1 ! rx $end\n$enddefinitions $end\n#0\n0!\n#5\n1!\n"
     packed.write_bytes(gzip.compress(text + b"\n" * 5_000_000))
-    done = run_inside("decode", str(packed), "--max-unpacked", "1MB")
-    assert (done.code, done.out) == (2, "")
-    assert done.err == (
+    assert refusal("decode", str(packed), "--max-unpacked", "1MB") == (
         f"freezeframe: {packed}: unpacks to 4194304 B and more; at most 1000000 B are unpacked; if it is right, say "
         "--max-unpacked 4194304B\n"
     )

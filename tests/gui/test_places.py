@@ -10,22 +10,12 @@ import pytest
 from pyarrow.parquet import read_table
 
 from freezeframe.capture.errors import InputError
-from freezeframe.capture.files.sigrok_sr_writer import write_sr
-from freezeframe.decoders.serial.mdio_encode import MdioFrame, encode_frames
 from freezeframe.gui.export.formats import FORMATS
 from freezeframe.gui.places import is_capture, refuse_evidence
-from tests.gui.cli import run_inside
+from tests.gui.cli import refusal, run_inside
 from tests.gui.made_capture import made_capture
 
 TABLES = ["e.trace.events", "e.trace.intervals", "e.trace.packets", "e.trace.words"]
-
-
-@pytest.fixture
-def phy(tmp_path: Path) -> Path:
-    path = tmp_path / "phy.sr"
-    frames = [MdioFrame(22, "read", phy=1, reg=2, data=0x0007)]
-    write_sr(encode_frames(frames, samplerate_hz=10_000_000), path)
-    return path
 
 
 def test_a_folder_is_a_capture_by_its_manifest(tmp_path: Path) -> None:
@@ -56,9 +46,7 @@ def test_standard_output_is_no_place_for_a_result(
 ) -> None:
     monkeypatch.chdir(phy.parent)
     made_capture(phy.parent / "made.ff")
-    done = run_inside(*arguments, "-o", "-")
-    assert (done.code, done.out) == (2, "")
-    assert done.err == (
+    assert refusal(*arguments, "-o", "-") == (
         "freezeframe: -: results are not written to standard output; name a file or a folder\n"
     )
     assert sorted(entry.name for entry in phy.parent.iterdir()) == ["made.ff", "phy.sr"]
@@ -88,22 +76,20 @@ def test_a_place_in_a_capture_is_refused_also_through_a_link(tmp_path: Path, pla
 def test_no_verb_writes_into_a_capture(tmp_path: Path, verb: tuple[str, ...]) -> None:
     folder = made_capture(tmp_path / "made.ff").path
     before = sorted(path for path in folder.rglob("*") if "tables" not in path.parts)
-    done = run_inside(*(word.format(folder) for word in verb))
-    assert (done.code, done.out) == (2, "")
-    assert "which is evidence and is only read" in done.err
+    said = refusal(*(word.format(folder) for word in verb))
+    assert "which is evidence and is only read" in said
     assert sorted(path for path in folder.rglob("*") if "tables" not in path.parts) == before
 
 
 def test_decode_replaces_nothing_unless_told(phy: Path, tmp_path: Path) -> None:
     out = tmp_path / "e.parquet"
     out.write_text("mine")
-    done = run_inside("decode", str(phy), "-d", "mdio", "-o", str(out))
-    assert done.code == 2
-    assert "e.parquet: exists already" in done.err
-    assert "--force" in done.err
+    said = refusal("decode", str(phy), "-d", "mdio", "-o", str(out))
+    assert "e.parquet: exists already" in said
+    assert "--force" in said
     assert out.read_text() == "mine"
     assert run_inside("decode", str(phy), "-d", "mdio", "-o", str(out), "--force").code == 0
-    assert read_table(out).num_rows == 1
+    assert read_table(out).num_rows == 2
 
 
 def test_decode_never_writes_onto_what_it_reads(phy: Path, tmp_path: Path) -> None:
@@ -111,18 +97,16 @@ def test_decode_never_writes_onto_what_it_reads(phy: Path, tmp_path: Path) -> No
     (tmp_path / "again.sr").symlink_to(phy)
     for name in ("phy.sr", "again.sr"):
         out = str(tmp_path / name)
-        done = run_inside("decode", str(phy), "-d", "mdio", "-o", out, "--force")
-        assert done.code == 2
-        assert "decode writes Parquet" in done.err
+        said = refusal("decode", str(phy), "-d", "mdio", "-o", out, "--force")
+        assert "decode writes Parquet" in said
     assert phy.read_bytes() == before
 
 
 def test_decode_refuses_a_name_that_ends_as_no_format_does(phy: Path, tmp_path: Path) -> None:
     out = tmp_path / "rows.xyz"
-    done = run_inside("decode", str(phy), "-d", "mdio", "-o", str(out))
-    assert done.code == 2
-    assert f"-o {out}: decode writes Parquet, to a name in .parquet; " in done.err
-    assert f"freezeframe export writes {', '.join(FORMATS)}\n" in done.err
+    said = refusal("decode", str(phy), "-d", "mdio", "-o", str(out))
+    assert f"-o {out}: decode writes Parquet, to a name in .parquet; " in said
+    assert f"freezeframe export writes {', '.join(FORMATS)}\n" in said
     assert not out.exists()
 
 
@@ -185,9 +169,8 @@ def test_a_name_that_is_too_long_is_one_line_that_names_what_was_asked_for(
     monkeypatch.chdir(phy.parent)
     made_capture(phy.parent / "made.ff")
     name = "n" * 300 + end
-    done = run_inside(*verb, "-o", name)
-    assert (done.code, done.out) == (2, "")
-    assert done.err == f"freezeframe: {name}: the name is too long; choose a shorter one\n"
+    said = refusal(*verb, "-o", name)
+    assert said == f"freezeframe: {name}: the name is too long; choose a shorter one\n"
     assert sorted(path.name for path in phy.parent.iterdir()) == ["made.ff", "phy.sr"]
 
 
@@ -195,8 +178,5 @@ def test_a_name_that_leaves_no_room_for_the_temporary_one_is_refused_before_the_
     tmp_path: Path,
 ) -> None:
     name = tmp_path / ("n" * 250 + ".ff")
-    done = run_inside("pull", "emu:", "-o", str(name))
-    assert (done.code, done.err) == (
-        2,
-        f"freezeframe: {name}: the name is too long; choose a shorter one\n",
-    )
+    said = refusal("pull", "emu:", "-o", str(name))
+    assert said == f"freezeframe: {name}: the name is too long; choose a shorter one\n"

@@ -11,7 +11,7 @@ from PyQt6.QtGui import QImage, qGray
 
 from freezeframe.capture.errors import InputError
 from freezeframe.gui.plots import picture
-from tests.gui.cli import run_inside
+from tests.gui.cli import refusal, run_inside
 from tests.gui.desktop.captures import emulated
 from tests.gui.made_capture import made_capture
 
@@ -121,17 +121,13 @@ def test_what_cannot_be_drawn_is_one_line_and_leaves_nothing(
 ) -> None:  # fmt: skip
     monkeypatch.chdir(tmp_path)
     Path("there.svg").write_text("mine")
-    done = run_inside("plot", str(capture), *arguments)
-    assert (done.code, done.out, done.err.count("\n")) == (2, "", 1)
-    assert says in done.err
+    assert says in refusal("plot", str(capture), *arguments)
     assert [p.name for p in tmp_path.iterdir()] == ["there.svg"]
     assert Path("there.svg").read_text() == "mine"
 
 
 def test_the_evidence_is_no_place_for_a_picture(capture: Path) -> None:
-    done = run_inside("plot", str(capture), "-o", str(capture / "p.png"))
-    assert done.code == 2
-    assert "is evidence" in done.err
+    assert "is evidence" in refusal("plot", str(capture), "-o", str(capture / "p.png"))
 
 
 def test_without_a_font_a_png_is_refused_because_its_texts_would_be_missing(

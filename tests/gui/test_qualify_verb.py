@@ -26,7 +26,7 @@ from freezeframe.capture.recorder.pull import pull
 from freezeframe.capture.registers.access import Device
 from freezeframe.emulator.target import EmulatorTarget
 from freezeframe.gui.cli.work import qualify as work
-from tests.gui.cli import run_inside
+from tests.gui.cli import refusal, run_inside
 
 CHECKS = (
     Check("taps", "A", "tx_deq", True, 4, "A.tx_enq and A.tx_deq: 65 packets, 4,753 words, all equal", 0),
@@ -102,10 +102,8 @@ def test_a_file_that_stands_there_is_refused_before_anything_is_measured(
 ) -> None:
     path = tmp_path / "card.json"
     path.write_text("mine")
-    done = run_inside("qualify", "emu:", "-o", str(path))
-    assert (done.code, done.err) == (
-        2,
-        f"freezeframe: {path}: exists already; choose another name, or ask for it to be replaced (--force)\n",
+    assert refusal("qualify", "emu:", "-o", str(path)) == (
+        f"freezeframe: {path}: exists already; choose another name, or ask for it to be replaced (--force)\n"
     )
     assert (measured, path.read_text()) == ([], "mine")
     assert run_inside("qualify", "emu:", "-o", str(path), "--force").code == 1
@@ -209,10 +207,7 @@ def test_one_that_is_named_and_cannot_be_used_is_refused_in_one_line(
     write_qualification(
         replace(qualification_of(capture), source="etherbone://x"), path, overwrite=False
     )
-    done = run_inside("explain", str(capture.path), "--qualified", str(path))
-    assert (done.code, done.out, done.err) == (
-        2,
-        "",
+    assert refusal("explain", str(capture.path), "--qualified", str(path)) == (
         f"freezeframe: {path}: says nothing of {capture.path}: the capture is from emu:, it is of the card at "
-        "etherbone://x\n",
+        "etherbone://x\n"
     )

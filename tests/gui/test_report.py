@@ -28,7 +28,7 @@ from freezeframe.gui.report.advice import next_steps
 from freezeframe.gui.report.html import element, join, page, table
 from freezeframe.gui.report.style import script_text
 from freezeframe.gui.report.write import render_report, report
-from tests.gui.cli import run_inside
+from tests.gui.cli import refusal
 from tests.gui.made_capture import BAD_PACKET, BAD_WORD, PACKETS, made_capture, made_explanation
 
 HOSTILE = '<script>alert("x")</script> & \'"><img src=http://evil.example/x>'
@@ -291,9 +291,8 @@ def test_what_is_no_file_is_not_replaced_even_when_told(
     """A renamed file would take the place of /dev/null, for every program."""
     for verb, name in (("report", "r.html"), ("plot", "p.png")):
         os.mkfifo(place := tmp_path / name)
-        done = run_inside(verb, str(capture.path), "-o", str(place), "--force")
-        assert done.code == 2
-        assert f"{name}: is there and is not a file, so it is not replaced" in done.err
+        said = refusal(verb, str(capture.path), "-o", str(place), "--force")
+        assert f"{name}: is there and is not a file, so it is not replaced" in said
         assert place.is_fifo()
 
 
@@ -304,9 +303,8 @@ def test_a_full_disk_leaves_nothing_behind_and_is_bad_input(
         raise OSError(errno.ENOSPC, "No space left on device")
 
     monkeypatch.setattr(os, "fsync", full)
-    done = run_inside("report", str(capture.path), "--no-analyses", "-o", str(tmp_path / "r.html"))
-    assert done.code == 2
-    assert "the disk is full" in done.err
+    said = refusal("report", str(capture.path), "--no-analyses", "-o", str(tmp_path / "r.html"))
+    assert "the disk is full" in said
     assert list(tmp_path.iterdir()) == []
 
 

@@ -13,7 +13,7 @@ from freezeframe.gui.cli.work.reproduction import Experiment, figure, run_experi
 from freezeframe.gui.cli.work.reproduction_curves import Point
 from freezeframe.gui.cli.work.reproduction_forth_curves import payload_MBps
 from freezeframe.gui.cli.work.reproduction_stages import Bench
-from tests.gui.cli import run_inside
+from tests.gui.cli import refusal, run_inside
 
 
 def oracle_5(size_B: int) -> float:
@@ -84,10 +84,9 @@ def test_sci_is_printed_as_tables_drawn_and_given_as_json(tmp_path: Path) -> Non
 
 @pytest.mark.parametrize("paper", ["acenic", "iwarp", "nobody"])
 def test_a_paper_without_figures_is_refused(paper: str) -> None:
-    done = run_inside("reproduce", paper, "--curves")
-    assert (done.code, done.err) == (
-        2, f"freezeframe: --curves: there are figures of forth, sci, end, and all; not of '{paper}'\n",
-    )  # fmt: skip
+    assert refusal("reproduce", paper, "--curves") == (
+        f"freezeframe: --curves: there are figures of forth, sci, end, and all; not of '{paper}'\n"
+    )
 
 
 def test_one_way_and_ping_pong_of_segments_are_measured_from_captures(tmp_path: Path) -> None:

@@ -14,7 +14,7 @@ from freezeframe.capture.folder import CaptureFolder
 from freezeframe.gui.cli.work import reproduction_iwarp
 from freezeframe.gui.cli.work.reproduction import Measured, Quantity, counted, judge
 from freezeframe.gui.cli.work.reproduction_forth import EXPERIMENTS, QUANTITIES
-from tests.gui.cli import Outcome, run_inside
+from tests.gui.cli import Outcome, refusal, run_inside
 
 # What the paper gives and the emulated card reproduces by its mechanisms; the rest may or may not come out.
 COMES_OUT = {
@@ -146,11 +146,9 @@ def test_every_quantity_needs_experiments_that_there_are() -> None:
 
 
 def test_another_paper_is_refused() -> None:
-    done = run_inside("reproduce", "rocket")
-    assert (done.code, done.err) == (
-        2,
+    assert refusal("reproduce", "rocket") == (
         "freezeframe: there is no paper 'rocket' to reproduce; there are forth, sci, end, acenic, iwarp, "
-        "and all\n",
+        "and all\n"
     )
     assert "no captures to keep" in run_inside("reproduce", "end", "-o", "x").err
     assert "--markdown: for sci, end, acenic" in run_inside("reproduce", "forth", "--markdown").err
@@ -158,19 +156,16 @@ def test_another_paper_is_refused() -> None:
 
 def test_captures_of_an_earlier_run_are_not_replaced_unasked(tmp_path: Path) -> None:
     (tmp_path / "single-8B.ff").mkdir()
-    done = run_inside("reproduce", "forth", "-o", str(tmp_path))
-    assert done.code == 2
-    assert "single-8B.ff: stands there from an earlier run; --force replaces it" in done.err
-    done = run_inside("reproduce", "forth", "-o", str(tmp_path), "--force")
-    assert done.code == 2
-    assert "is no capture, so it is not replaced" in done.err
+    said = refusal("reproduce", "forth", "-o", str(tmp_path))
+    assert "single-8B.ff: stands there from an earlier run; --force replaces it" in said
+    said = refusal("reproduce", "forth", "-o", str(tmp_path), "--force")
+    assert "is no capture, so it is not replaced" in said
 
 
 def test_a_file_in_the_place_of_the_captures_is_refused(tmp_path: Path) -> None:
     (tmp_path / "out").write_text("")
-    done = run_inside("reproduce", "forth", "-o", str(tmp_path / "out"))
-    assert done.code == 2
-    assert "is a file; -o names the directory for the captures" in done.err
+    said = refusal("reproduce", "forth", "-o", str(tmp_path / "out"))
+    assert "is a file; -o names the directory for the captures" in said
 
 
 def test_the_iwarp_papers_ratios_stand_beside_ours_and_rows_of_hardware_say_that_there_is_none(

@@ -28,7 +28,7 @@ from tests.capture.counters.made_tree import made_tree
 from tests.capture.counters.played import PlayedReader, PlayedSource, counter
 from tests.capture.recorder.fake_recorder import FakeRecorder
 from tests.capture.serving import serving
-from tests.gui.cli import process_environment, run_inside
+from tests.gui.cli import process_environment, refusal
 from tests.gui.dashboard.made import HOSTILE, recorder
 
 TOKEN = "0123456789abcdef-0123456789abcdef"
@@ -385,10 +385,7 @@ def test_a_request_that_is_too_long_is_refused_whatever_part_of_it_is_long() -> 
 def test_what_cannot_be_served_is_bad_input(
     tmp_path: Path, arguments: tuple[str, ...], says: str
 ) -> None:
-    done = run_inside("serve", *arguments, "--root", str(made_tree(tmp_path)))
-    assert (done.code, done.out) == (2, "")
-    assert says in done.err
-    assert done.err.count("\n") == 1
+    assert says in refusal("serve", *arguments, "--root", str(made_tree(tmp_path)))
 
 
 def test_the_verb_serves_until_it_is_interrupted(tmp_path: Path) -> None:
@@ -433,8 +430,5 @@ def test_the_verb_serves_until_it_is_interrupted(tmp_path: Path) -> None:
 
 
 def test_what_is_kept_of_a_recording_needs_one() -> None:
-    done = run_inside("serve", "netdev:lo", "--record-keep", "2GB")
-    assert (done.code, done.out) == (2, "")
-    assert done.err == (
-        "freezeframe: --record-keep: is of a recording; name it: --record NAME.ffrec\n"
-    )
+    said = refusal("serve", "netdev:lo", "--record-keep", "2GB")
+    assert said == "freezeframe: --record-keep: is of a recording; name it: --record NAME.ffrec\n"

@@ -16,7 +16,7 @@ from freezeframe.gui.desktop.notes import Note
 from freezeframe.gui.desktop.sources.choice import kind_of
 from freezeframe.gui.desktop.start import check_desktop, missing_libraries
 from freezeframe.gui.desktop.window import MainWindow
-from tests.gui.cli import run_inside
+from tests.gui.cli import refusal, run_inside
 from tests.gui.desktop.conftest import WAIT_MS, MakeWindow, wait_loaded
 from tests.processes import run_program
 
@@ -164,10 +164,8 @@ def test_damaged_notes_do_not_keep_the_capture_from_opening(
 
 
 def test_the_verb_says_what_is_wrong_without_a_window(tmp_path: Path) -> None:
-    done = run_inside("open", str(tmp_path / "no.ff"), "--check")
-    assert done.code == 2
-    assert "there is no such file or folder" in done.err
-    assert done.err.count("\n") == 1
+    said = refusal("open", str(tmp_path / "no.ff"), "--check")
+    assert "there is no such file or folder" in said
 
 
 def test_the_verb_tells_what_sources_are(fault_capture: Path) -> None:

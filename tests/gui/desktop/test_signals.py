@@ -15,7 +15,7 @@ from freezeframe.capture.files.edges import Edges
 from freezeframe.capture.files.sigrok_sr_writer import write_sr
 from freezeframe.decoders.registry import load_decoders
 from freezeframe.decoders.run import decode_file
-from freezeframe.decoders.serial.mdio_encode import MdioFrame, encode_frames
+from freezeframe.decoders.serial.mdio_encode import encode_frames
 from freezeframe.decoders.serial.uart_encode import encode_characters
 from freezeframe.gui.desktop.decoder_choice import (
     bases_for,
@@ -28,18 +28,7 @@ from freezeframe.gui.desktop.panels.decoder_dialog import DecoderDialog
 from freezeframe.gui.desktop.window import MainWindow
 from freezeframe.gui.tracks.tracks import BusTrack, SliceTrack, WaveTrack
 from tests.gui.desktop.conftest import click, settle, wait_loaded
-
-FRAMES = (
-    MdioFrame(22, "read", phy=1, reg=2, data=0x0007),
-    MdioFrame(22, "write", phy=1, reg=0, data=0x3100),
-)
-
-
-@pytest.fixture
-def phy(tmp_path: Path) -> Path:
-    path = tmp_path / "phy.sr"
-    write_sr(encode_frames(FRAMES, samplerate_hz=10_000_000), path)
-    return path
+from tests.gui.mdio import FRAMES
 
 
 @pytest.fixture

@@ -13,18 +13,15 @@ import pytest
 from freezeframe.capture.errors import InputError
 from freezeframe.capture.files.sigrok_sr_writer import write_sr
 from freezeframe.decoders.run import Decoded, decode_file
-from freezeframe.decoders.serial.mdio_encode import MdioFrame, encode_frames
+from freezeframe.decoders.serial.mdio_encode import encode_frames
 from freezeframe.gui.export import stimulus
 from freezeframe.gui.export.material import Material
 from freezeframe.gui.export.run import export_file
 from freezeframe.gui.export.stimulus import write_stimulus
 from tests.gui.export.material import samples, small
+from tests.gui.mdio import FRAMES
 from tests.processes import run_program
 
-FRAMES = (
-    MdioFrame(22, "read", phy=1, reg=2, data=0x0007),
-    MdioFrame(22, "write", phy=1, reg=0, data=0x3100),
-)
 RUN = """
 from pathlib import Path
 from cocotb_tools.check_results import get_results
