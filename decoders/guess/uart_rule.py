@@ -228,16 +228,18 @@ def _framed(
         if trial.good >= 2 and not trial.bad:
             break
     _, spec, trial, bits, parity, rare = min(tried, key=lambda each: each[0])
-    shorter = _shorter(_characters(trial), bits) if parity == "none" else None
+    characters, agreed = _characters(trial), ""
+    shorter = _shorter(characters, bits) if parity == "none" else None
     if shorter:
         (bits, parity), rare = shorter, 0.0  # what its characters have in common outweighs that
+        agreed = f", which {len(set(characters))} different characters agree with"
         spec, trial = evidence.trial(decoder, {"rx": line.name}, _options(bit, bits, parity, idle))
     bad = trial.errors("uart")
     is_text = bits in _OF_TEXT and _is_text(_characters(trial))
     rare += _rarity(bit) + _INVERTED * (not idle) - _TEXT * is_text + _ANY_RATE * (lengths <= 0)
     good = max(0, trial.count("uart", "frame") - bad)  # of a frame with an error there are two rows
     explained = trial.explained_by("uart", "frame")
-    frame = f"{bits}{parity[0].upper()}1"
+    frame = f"{bits}{parity[0].upper()}1{agreed}"
     return _Read(bit, spec, trial, frame, idle, good, bad, explained, is_text, lengths, rare)
 
 

@@ -220,6 +220,7 @@ def test_text_is_read_in_the_frame_that_it_was_sent_in(
     best = proposed(replace(draw(line, ("line",)), channels=("rx",)), tmp_path).proposals[0]
     assert best.spec == f"uart:baud=115200{frame}{',invert=yes' * inverted}"
     assert ("reads as text" in best.why) == (bits > 6)
+    assert ("7O1, which 22 different characters agree with" in best.why) == (parity == "odd")
 
 
 @pytest.mark.parametrize(
