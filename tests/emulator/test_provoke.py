@@ -9,21 +9,13 @@ import zlib
 import pytest
 
 from tests.emulator.reading import Card, arm, freeze, packets_of, pair
+from tests.rtl.link_packets import splitmix64
 
 US = 1_000_000
 TRIGGERED, FROZEN = 2, 3
 TRIGGER, HDR_CRC, CREDIT_STALL, SEQUENCE = 1 << 1, 1 << 2, 1 << 6, 1 << 10
 PATTERN, INJECTED = 4, 8
 QUIET = 17  # a seed with light traffic from A and hosts that never stop
-
-
-def splitmix64(x: int) -> int:
-    """SplitMix64 as published: add the constant, then mix. Written from the paper, for this test."""
-    mask = (1 << 64) - 1
-    z = x + 0x9E3779B97F4A7C15 & mask
-    z = (z ^ z >> 30) * 0xBF58476D1CE4E5B9 & mask
-    z = (z ^ z >> 27) * 0x94D049BB133111EB & mask
-    return z ^ z >> 31
 
 
 def set_traffic(card: Card, length: int, flow: int = 0, on: int = 1) -> None:

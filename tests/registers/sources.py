@@ -3,13 +3,10 @@
 from __future__ import annotations
 
 import importlib
-import shutil
 import subprocess
 import sys
 from pathlib import Path
 from types import ModuleType
-
-import pytest
 
 REPOSITORY = Path(__file__).resolve().parents[2]
 REGISTERS = REPOSITORY / "firmware-hooks" / "registers"
@@ -27,11 +24,3 @@ def generate(*arguments: str | Path) -> subprocess.CompletedProcess[str]:
     """Run generate.py as its users do."""
     command = [sys.executable, str(REGISTERS / "generate.py"), *map(str, arguments)]
     return subprocess.run(command, capture_output=True, text=True, check=False, timeout=120)
-
-
-def tool(name: str) -> str:
-    """Return the path of a program, or skip the test with the reason."""
-    found = shutil.which(name)
-    if found is None:
-        pytest.skip(f"{name} is not installed; sh tools/system-packages.sh installs it")
-    return found

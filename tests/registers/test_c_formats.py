@@ -10,7 +10,8 @@ import pytest
 from freezeframe.capture.registers import layouts, map_table
 from freezeframe.capture.registers.layout import Layout
 from tests.processes import run_program
-from tests.registers.sources import GENERATED, exporter, tool
+from tests.registers.sources import GENERATED, exporter
+from tests.rtl.simulation import tool
 
 STRICT = ("-std=c99", "-Wall", "-Wextra", "-Werror", "-pedantic", "-Wconversion")
 

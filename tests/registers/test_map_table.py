@@ -13,7 +13,8 @@ import pytest
 from freezeframe.capture.registers import map_table
 from freezeframe.capture.registers.layout import RegisterInfo
 from freezeframe.capture.registers.map_table import REGISTERS, WINDOWS
-from tests.registers.sources import GENERATED, tool
+from tests.registers.sources import GENERATED
+from tests.rtl.simulation import tool
 
 BY_NAME = {register.name: register for register in REGISTERS}
 

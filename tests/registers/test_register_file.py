@@ -12,8 +12,9 @@ import pytest
 
 from freezeframe.capture.registers.map_table import MAP_HASH, REGISTERS, WINDOWS
 from tests.processes import run_program
-from tests.registers.sources import GENERATED, tool
+from tests.registers.sources import GENERATED
 from tests.rtl.recorded import recorded, version
+from tests.rtl.simulation import tool
 
 RTL = GENERATED / "ff_regs.v"
 BENCH = Path(__file__).parent / "ff_regs_tb.v"

@@ -10,6 +10,7 @@ from collections.abc import Sequence
 HEAD, BODY, TAIL = 1, 2, 3
 RDMA_WRITE, CREDIT = 1, 4
 NOTIFY_LOCAL, NOTIFY_REMOTE, INJECTED = 1, 2, 8
+_WORD = (1 << 64) - 1
 
 
 def packet(
@@ -40,3 +41,15 @@ def credit(flow: int, freed: int) -> int:
     low = CREDIT | flow << 8 | freed << 16
     low |= (1 - low.bit_count() % 2) << 15
     return low | binascii.crc_hqx(low.to_bytes(6, "little"), 0xFFFF) << 48
+
+
+def splitmix64(x: int) -> int:
+    """Return the output of the generator whose state was x before this step; of 0 it is 0xE220A8397B1DCDAF.
+
+    Source: Steele, Lea, Flood, "Fast Splittable Pseudorandom Number Generators", OOPSLA 2014, figures 16 and 17
+    (golden gamma, mix variant 13).
+    """
+    z = x + 0x9E3779B97F4A7C15 & _WORD
+    z = (z ^ z >> 30) * 0xBF58476D1CE4E5B9 & _WORD
+    z = (z ^ z >> 27) * 0x94D049BB133111EB & _WORD
+    return z ^ z >> 31

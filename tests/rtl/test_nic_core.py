@@ -10,6 +10,7 @@ import cocotb
 from cocotb.triggers import FallingEdge, RisingEdge
 
 from tests.rtl.clocks import Clock
+from tests.rtl.link_packets import splitmix64
 from tests.rtl.simulation import in_icarus
 
 HEAD, BODY, TAIL = 1, 2, 3
@@ -32,15 +33,6 @@ PORTS = (
 
 
 test_the_card_in_four_states = in_icarus("ff_nic_core", __name__)
-
-
-def _splitmix64(x: int) -> int:
-    """Return the output for state ``x``; 0 gives 0xE220A8397B1DCDAF."""
-    word = (1 << 64) - 1
-    z = (x + 0x9E3779B97F4A7C15) & word
-    z = (z ^ z >> 30) * 0xBF58476D1CE4E5B9 & word
-    z = (z ^ z >> 27) * 0x94D049BB133111EB & word
-    return z ^ z >> 31
 
 
 async def _lead_back(dut: Any) -> None:
@@ -115,7 +107,7 @@ async def pattern_packets_pass_all_four_taps_unchanged_and_reach_the_host(dut: A
     dut.traffic_enable.value = 0
     for _ in range(500):
         await FallingEdge(dut.clk_bus)
-    payload = [_splitmix64(SEED << 32 ^ n << 10 ^ i) for n in range(PACKETS) for i in range(LENGTH)]
+    payload = [splitmix64(SEED << 32 ^ n << 10 ^ i) for n in range(PACKETS) for i in range(LENGTH)]
     count = PACKETS * (LENGTH + 3)
     first = taps["tx_enq"][:count]
     assert [kind for kind, _ in first] == ([HEAD, HEAD] + [BODY] * LENGTH + [TAIL]) * PACKETS

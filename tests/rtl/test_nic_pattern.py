@@ -8,22 +8,11 @@ from typing import Any
 import cocotb
 
 from tests.rtl.cycles import Block
+from tests.rtl.link_packets import splitmix64
 from tests.rtl.simulation import in_icarus
 
 LATENCY = 3  # cycles from start to the first word
 WORD = (1 << 64) - 1
-
-
-def splitmix64(x: int) -> int:
-    """Return the output of the generator whose state was x before this step.
-
-    Source: Steele, Lea, Flood, "Fast Splittable Pseudorandom Number Generators", OOPSLA 2014, figures 16 and 17
-    (golden gamma, mix variant 13).
-    """
-    z = x + 0x9E3779B97F4A7C15 & WORD
-    z = (z ^ z >> 30) * 0xBF58476D1CE4E5B9 & WORD
-    z = (z ^ z >> 27) * 0x94D049BB133111EB & WORD
-    return z ^ z >> 31
 
 
 test_the_pattern = in_icarus("ff_nic_pattern", __name__)
@@ -42,7 +31,7 @@ async def packet(dut: Any, block: Block, seed: int, number: int, length: int) ->
 
 
 @cocotb.test()
-async def word_i_of_packet_n_is_splitmix64_of_seed_packet_and_word(dut: Any) -> None:
+async def word_i_of_packet_n_issplitmix64_of_seed_packet_and_word(dut: Any) -> None:
     assert (
         splitmix64(0) == 0xE220A8397B1DCDAF
     )  # the first number of the published sequence of seed 0

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from freezeframe.capture.card.elaborated import ElaboratedCard, elaborate
+from freezeframe.capture.card.elaborated import ElaboratedCard, ElaboratedTap, elaborate
 from freezeframe.capture.card.reading import parse_card
 
 KEEP = 'keep = "tail"\n'
@@ -10,6 +10,15 @@ KEEP = 'keep = "tail"\n'
 
 def one_tap(form: str, tap: str = KEEP) -> ElaboratedCard:
     """Return the card whose tap has these lines beside its format's."""
+    return _card(f'format = "f"\n{tap}\n[format.f]\n{form}\n')
+
+
+def formless_tap(bits: int, more: str = "") -> ElaboratedTap:
+    """Return a tap of so many bits with more lines, its packets of no format."""
+    return _card(f"bits = {bits}\n{more}\n").taps[0]
+
+
+def _card(tap: str) -> ElaboratedCard:
     return elaborate(
         parse_card(f"""\
 schema = 1
@@ -21,9 +30,5 @@ registers = true
 [tap.t]
 kind = "axi-stream"
 clock = "bus"
-format = "f"
-{tap}
-[format.f]
-{form}
-""")
+{tap}""")
     )

@@ -9,29 +9,12 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
-from freezeframe.capture.card.elaborated import ElaboratedTap, elaborate
-from freezeframe.capture.card.reading import parse_card
+from freezeframe.capture.card.elaborated import ElaboratedTap
 from freezeframe.capture.card.recording import RecordedTap
 from freezeframe.decoders.tap.kinds import Packet
 from freezeframe.decoders.tap.stream import TapStream, Workspace, decode_tap
 from tests.decoders.tap.model import Beat, TapModel, frame_beats
-
-
-def tap(bits: int, more: str = "") -> ElaboratedTap:
-    text = f"""\
-schema = 1
-[card]
-name = "one"
-[clock.bus]
-hz = 100_000_000
-registers = true
-[tap.t]
-kind = "axi-stream"
-clock = "bus"
-bits = {bits}
-{more}
-"""
-    return elaborate(parse_card(text)).taps[0]
+from tests.decoders.tap.one_tap import formless_tap as tap
 
 
 def lane(text: str) -> np.ndarray[tuple[int, ...], np.dtype[np.uint8]]:

@@ -17,11 +17,11 @@ from tempfile import TemporaryDirectory
 
 import numpy as np
 
-from freezeframe.capture.card.elaborated import ElaboratedTap, elaborate
-from freezeframe.capture.card.reading import parse_card
+from freezeframe.capture.card.elaborated import ElaboratedTap
 from freezeframe.capture.card.recording import RecordedTap
 from freezeframe.decoders.tap.kinds import Packet
 from freezeframe.decoders.tap.stream import TapStream, decode_tap
+from tests.decoders.tap.one_tap import formless_tap
 from tests.processes import run_program
 from tests.rtl.card.given_packets import Beat, GivenPackets
 from tests.rtl.card.random_sums import compare_sums
@@ -53,23 +53,14 @@ class Shape:
     def tap(self) -> ElaboratedTap:
         """Return the tap as a card file describes it."""
         user = "user = { bits = 1, bad_frame = 0 }\n" * self.user
-        text = f"""schema = 1
-[card]
-name = "one"
-[clock.bus]
-hz = 100_000_000
-registers = true
-[tap.t]
-kind = "axi-stream"
-clock = "bus"
-bits = {self.bits}
+        more = f"""\
 keep = "{self.keep}"
 time = "{"loose" if self.loose else "exact"}"
 recorder = "{"fast" if self.fast else "plain"}"
 store = {'"all"' if self.first is None else f"{{ first_bytes = {self.first} }}" if self.first else '"summary"'}
 depth = 4096
 {user}"""
-        return elaborate(parse_card(text)).taps[0]
+        return formless_tap(self.bits, more)
 
 
 @dataclass

@@ -74,18 +74,22 @@ def test_verilator_icarus_and_yosys_find_nothing_in_a_built_device(
     assert recorded(f"clean {name}", inputs, answers) == ["0: "] * len(commands)
 
 
-@pytest.fixture(scope="module")
-def bench(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Build the bench of ethernet-axis-64; return the program."""
-    folder = tmp_path_factory.mktemp("mac")
-    _, top = built("ethernet-axis-64", folder)
+def bench_of(card: str, source: str, folder: Path, *more: str | Path) -> Path:
+    """Build a card's device with the bench that drives it, with more for Verilator; return the program."""
+    _, top = built(card, folder)
     done = run_program(
         [tool("verilator"), "--cc", "--exe", "--build", "-O3", "-Wall", "--prefix", "Vtop", "--top-module", top,
-         "-CFLAGS", f"-O1 -std=c++17 -I{SIMULATION}", "-f", f"{top}.f", Path(__file__).with_name("bench_mac.cpp"),
+         "-CFLAGS", f"-O1 -std=c++17 -I{SIMULATION}", *more, "-f", f"{top}.f", Path(__file__).with_name(source),
          SIMULATION / "etherbone.cpp", "-Mdir", "obj", "-o", "bench"], cwd=folder,
     )  # fmt: skip
     assert done.returncode == 0, done.stdout + done.stderr
     return folder / "obj" / "bench"
+
+
+@pytest.fixture(scope="module")
+def bench(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Build the bench of ethernet-axis-64; return the program."""
+    return bench_of("ethernet-axis-64", "bench_mac.cpp", tmp_path_factory.mktemp("mac"))
 
 
 @contextmanager

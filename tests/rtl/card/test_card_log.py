@@ -20,9 +20,7 @@ from freezeframe.capture.card.recording import CardRecording
 from freezeframe.capture.folder.card_folder import CardFolder
 from freezeframe.decoders.tap.tables import packet_tables
 from tests.gui.cli import run_inside
-from tests.processes import run_program
-from tests.rtl.card.test_card_device import SIMULATION, built, frozen, told
-from tests.rtl.simulation import tool
+from tests.rtl.card.test_card_device import bench_of, frozen, told
 
 HERE = Path(__file__).parent
 STATES = ["idle", "head", "body", "wait", "drop", "5", "6", "7"]
@@ -34,14 +32,7 @@ PERIOD_PS = {"dma_error": 10_000, "rx_bad": 6_400, "tick": 2_500, "rx_fsm": 6_40
 def bench(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Build the bench; return the program."""
     folder = tmp_path_factory.mktemp("log")
-    _, top = built("logs", folder)
-    done = run_program(
-        [tool("verilator"), "--cc", "--exe", "--build", "-O3", "-Wall", "--prefix", "Vtop", "--top-module", top,
-         "-CFLAGS", f"-O1 -std=c++17 -I{SIMULATION}", HERE / "bench_log.vlt", "-f", f"{top}.f", HERE / "bench_log.cpp",
-         SIMULATION / "etherbone.cpp", "-Mdir", "obj", "-o", "bench"], cwd=folder,
-    )  # fmt: skip
-    assert done.returncode == 0, done.stdout + done.stderr
-    return folder / "obj" / "bench"
+    return bench_of("logs", "bench_log.cpp", folder, HERE / "bench_log.vlt")
 
 
 @contextmanager

@@ -12,9 +12,7 @@ from typing import Any
 import pytest
 
 from tests.gui.cli import run_inside
-from tests.processes import run_program
-from tests.rtl.card.test_card_device import SIMULATION, built, frozen, running, told
-from tests.rtl.simulation import tool
+from tests.rtl.card.test_card_device import bench_of, frozen, running, told
 
 # The 6th packet that does not come out, some 130 us behind the arm: the time line has toggled twice by then.
 SIXTH = ("--step", "a,count=6")
@@ -24,15 +22,7 @@ LOST = "kind=TAIL,data=0x0002/0x3fff"  # beat 2 of a packet whose number is a mu
 @pytest.fixture(scope="module")
 def bench(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Build the bench of the card steps; return the program."""
-    folder = tmp_path_factory.mktemp("trigger")
-    _, top = built("steps", folder)
-    done = run_program(
-        [tool("verilator"), "--cc", "--exe", "--build", "-O3", "-Wall", "--prefix", "Vtop", "--top-module", top,
-         "-CFLAGS", f"-O1 -std=c++17 -I{SIMULATION}", "-f", f"{top}.f", Path(__file__).with_name("bench_trigger.cpp"),
-         SIMULATION / "etherbone.cpp", "-Mdir", "obj", "-o", "bench"], cwd=folder,
-    )  # fmt: skip
-    assert done.returncode == 0, done.stdout + done.stderr
-    return folder / "obj" / "bench"
+    return bench_of("steps", "bench_trigger.cpp", tmp_path_factory.mktemp("trigger"))
 
 
 def fired(bench: Path, capture: Path, *asked: str, discard: bool = True) -> list[dict[str, Any]]:

@@ -12,9 +12,7 @@ import freezeframe as ff
 from freezeframe.capture.folder.card_folder import CardFolder
 from freezeframe.decoders.tap.tables import packet_tables
 from tests.gui.cli import run_inside
-from tests.processes import run_program
-from tests.rtl.card.test_card_device import SIMULATION, built, running, told
-from tests.rtl.simulation import tool
+from tests.rtl.card.test_card_device import bench_of, running, told
 
 LOST_B = 1238  # bench_brief.cpp: frames of this length are lost, and no others
 
@@ -23,14 +21,7 @@ LOST_B = 1238  # bench_brief.cpp: frames of this length are lost, and no others
 def bench(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Build the bench of the card brief; return the program."""
     folder = tmp_path_factory.mktemp("brief")
-    _, top = built("brief", folder)
-    done = run_program(
-        [tool("verilator"), "--cc", "--exe", "--build", "-O3", "-Wall", "--prefix", "Vtop", "--top-module", top,
-         "-CFLAGS", f"-O0 -std=c++17 -I{SIMULATION}", "-f", f"{top}.f", Path(__file__).with_name("bench_brief.cpp"),
-         SIMULATION / "etherbone.cpp", "-Mdir", "obj", "-o", "bench"], cwd=folder,
-    )  # fmt: skip
-    assert done.returncode == 0, done.stdout + done.stderr
-    return folder / "obj" / "bench"
+    return bench_of("brief", "bench_brief.cpp", folder, "-CFLAGS", "-O0")
 
 
 def test_2048_records_hold_a_thousand_packets_and_a_drop_among_them_is_named_at_taps_of_any_store_and_width(
