@@ -77,6 +77,29 @@ def test_a_file_that_names_what_is_there_is_a_card() -> None:
     assert events_of(said.way["w"]) == ("begun", "over")
 
 
+FAR = (
+    GOOD
+    + """
+[path.p]
+taps = ["a"]
+far_end = "other:in"
+[[path.p.stretch]]
+reorders = true
+[counter.sent]
+wire = "sent"
+[law.between]
+scope = "link"
+plus = ["sent"]
+minus = ["peer.sent"]
+"""
+)
+
+
+def test_what_the_card_at_a_far_end_logs_and_counts_is_named_with_peer_before_it() -> None:
+    card = parse_card(FAR.replace('end = "over"', 'end = "peer.over"'))
+    assert (card.way["w"].phase[0].end, card.path["p"].stretch[0].reorders) == ("peer.over", True)
+
+
 @pytest.mark.parametrize(
     ("line", "wrong", "says"),
     [
@@ -105,42 +128,6 @@ def test_a_file_that_names_what_is_there_is_a_card() -> None:
          "way w: phase all ends with begun, before it begins; give the phases in the order in which they are met"),
         ('is = "fields"\n[format.f.field]', 'is = "raw"\n[format.g]\nis = "fields"\n[format.g.field]',
          'transactions t: taps a and b need a format with is = "fields"'),
-    ],
-)  # fmt: skip
-def test_what_does_not_fit_is_told_in_one_line(line: str, wrong: str, says: str) -> None:
-    assert line in GOOD
-    with pytest.raises(CardError) as refused:
-        parse_card(GOOD.replace(line, wrong))
-    lines = str(refused.value).splitlines()
-    assert any(one.partition(": ")[2].endswith(says) for one in lines), lines
-
-
-FAR = (
-    GOOD
-    + """
-[path.p]
-taps = ["a"]
-far_end = "other:in"
-[[path.p.stretch]]
-reorders = true
-[counter.sent]
-wire = "sent"
-[law.between]
-scope = "link"
-plus = ["sent"]
-minus = ["peer.sent"]
-"""
-)
-
-
-def test_what_the_card_at_a_far_end_logs_and_counts_is_named_with_peer_before_it() -> None:
-    card = parse_card(FAR.replace('end = "over"', 'end = "peer.over"'))
-    assert (card.way["w"].phase[0].end, card.path["p"].stretch[0].reorders) == ("peer.over", True)
-
-
-@pytest.mark.parametrize(
-    ("line", "wrong", "says"),
-    [
         ('end = "over"', 'end = "peer.ever"',
          "way w: phase all: there is no event 'peer.ever'; did you mean peer.over?"),
         ('far_end = "other:in"', "", 'law between: scope = "link" needs a path with a far_end'),
@@ -156,7 +143,7 @@ def test_what_the_card_at_a_far_end_logs_and_counts_is_named_with_peer_before_it
          "path p: 2 stretches between 1 taps; 0, 1 with the way to its far_end, or none"),
     ],
 )  # fmt: skip
-def test_what_does_not_fit_a_far_end_is_told_in_one_line(line: str, wrong: str, says: str) -> None:
+def test_what_does_not_fit_is_told_in_one_line(line: str, wrong: str, says: str) -> None:
     assert line in FAR
     with pytest.raises(CardError) as refused:
         parse_card(FAR.replace(line, wrong))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import pytest
 
@@ -85,37 +85,22 @@ def test_a_held_card_injects_nothing_and_says_why() -> None:
 
 
 @pytest.mark.parametrize(
-    ("traffic", "message"),
+    ("send", "what", "message"),
     [
-        (Traffic(flow=8), r"flow 8: device A has flows 0\.\.7"),
-        (Traffic(length_words=513), r"length 513: a packet carries 0\.\.512 words"),
-        (Traffic(gap_cycles=1 << 32), "gap 4294967296: does not fit 32 bits"),
-        (Traffic(seed=-1), "seed -1: does not fit 32 bits"),
+        (set_traffic, Traffic(flow=8), r"flow 8: device A has flows 0\.\.7"),
+        (set_traffic, Traffic(length_words=513), r"length 513: a packet carries 0\.\.512 words"),
+        (set_traffic, Traffic(gap_cycles=1 << 32), "gap 4294967296: does not fit 32 bits"),
+        (set_traffic, Traffic(seed=-1), "seed -1: does not fit 32 bits"),
+        (inject, [], r"0 words to inject: a packet has 1\.\.1023"),
+        (inject, [0] * 1024, r"1024 words to inject: a packet has 1\.\.1023"),
+        (inject, [1, 1 << 64], "word 1: 0x10000000000000000 does not fit 64 bits"),
     ],
-    ids=["flow", "length", "gap", "seed"],
+    ids=["flow", "length", "gap", "seed", "none", "too many", "too wide"],
 )
-def test_traffic_that_a_card_cannot_send_is_refused_and_nothing_is_written(
-    traffic: Traffic, message: str
+def test_traffic_and_packets_that_a_card_cannot_send_are_refused_and_nothing_is_written(
+    send: Callable[..., object], what: Traffic | list[int], message: str
 ) -> None:
     target = LosesEveryOtherWrite(EmulatorTarget(seed=17))
     with pytest.raises(InputError, match=message):
-        set_traffic(card(target), traffic)
-    assert target.written == []
-
-
-@pytest.mark.parametrize(
-    ("words", "message"),
-    [
-        ([], r"0 words to inject: a packet has 1\.\.1023"),
-        ([0] * 1024, r"1024 words to inject: a packet has 1\.\.1023"),
-        ([1, 1 << 64], "word 1: 0x10000000000000000 does not fit 64 bits"),
-    ],
-    ids=["none", "too many", "too wide"],
-)
-def test_a_packet_that_does_not_fit_the_buffer_is_refused_and_nothing_is_written(
-    words: list[int], message: str
-) -> None:
-    target = LosesEveryOtherWrite(EmulatorTarget(seed=17))
-    with pytest.raises(InputError, match=message):
-        inject(card(target), words)
+        send(card(target), what)
     assert target.written == []
