@@ -62,22 +62,30 @@ def _reduction(share: float) -> BenchResult:
 
 def _mdio(folder: Path) -> list[BenchResult]:
     path = folder / "mdio.sr"
-    rng = np.random.default_rng(2)
+    edges, frames = write_mdio(path, 2, _FRAMES, _HALF_PERIOD_SAMPLES)
+    return [_decoded(path, edges, frames), _unpacked(path, edges)]
+
+
+def write_mdio(
+    path: Path, seed: int, count: int, half_period_samples: int
+) -> tuple[Edges, list[MdioFrame]]:
+    """Write a capture of random frames, back to back; return it and the frames."""
+    rng = np.random.default_rng(seed)
     frames = [
         MdioFrame(22, ("read", "write")[int(op)], int(phy), int(reg), int(data))
         for op, phy, reg, data in zip(
-            rng.integers(0, 2, _FRAMES),
-            rng.integers(0, 32, _FRAMES),
-            rng.integers(0, 32, _FRAMES),
-            rng.integers(0, 1 << 16, _FRAMES),
+            rng.integers(0, 2, count),
+            rng.integers(0, 32, count),
+            rng.integers(0, 32, count),
+            rng.integers(0, 1 << 16, count),
             strict=True,
         )
     ]
     edges = encode_frames(
-        frames, samplerate_hz=100_000_000, half_period_samples=_HALF_PERIOD_SAMPLES
+        frames, samplerate_hz=100_000_000, half_period_samples=half_period_samples
     )
     write_sr(edges, path)
-    return [_decoded(path, edges, frames), _unpacked(path, edges)]
+    return edges, frames
 
 
 def _decoded(path: Path, edges: Edges, frames: list[MdioFrame]) -> BenchResult:

@@ -14,11 +14,8 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
-import numpy as np
-
-from freezeframe.capture.files.sigrok_sr_writer import write_sr
 from freezeframe.decoders.run import decode_file
-from freezeframe.decoders.serial.mdio_encode import MdioFrame, encode_frames
+from tests.bench.bench_edges import write_mdio
 from tests.bench.common import BenchResult, main
 from tests.processes import run_program
 
@@ -48,21 +45,7 @@ def run() -> list[BenchResult]:
 
 
 def _write(path: Path, count: int, half_period_samples: int) -> int:
-    rng = np.random.default_rng(3)
-    frames = [
-        MdioFrame(22, ("read", "write")[int(op)], int(phy), int(reg), int(data))
-        for op, phy, reg, data in zip(
-            rng.integers(0, 2, count),
-            rng.integers(0, 32, count),
-            rng.integers(0, 32, count),
-            rng.integers(0, 1 << 16, count),
-            strict=True,
-        )
-    ]
-    edges = encode_frames(
-        frames, samplerate_hz=100_000_000, half_period_samples=half_period_samples
-    )
-    write_sr(edges, path)
+    edges, _ = write_mdio(path, 3, count, half_period_samples)
     return edges.total_samples
 
 

@@ -32,6 +32,7 @@ from tests.capture.recorder.fake_recorder import FakeRecorder
 from tests.capture.serving import line, serving
 from tests.capture.targets.places import pci_tree
 from tests.capture.targets.scripted_peer import honest
+from tests.capture.targets.test_litex import request, stand_in
 from tests.threads import beside
 
 ASKED = 500
@@ -136,15 +137,13 @@ def uart(card: Card, place: Path) -> Iterator[str]:
 @contextmanager
 def litex(card: Card, place: Path) -> Iterator[str]:
     """Serve as litex_server does; the connection ends within a word of an answer, and no other is taken meanwhile."""
-    listener = socket.create_server((_HOST, 0))
-    listener.settimeout(0.005)
 
-    def talk(connection: socket.socket) -> None:
+    def talk(connection: socket.socket, _number: int) -> None:
+        if card.gone:
+            return
         connection.sendall(b"CommUDP:localhost:1234")
-        while head := connection.recv(12, socket.MSG_WAITALL):
-            writes, reads = head[10], head[11]
-            rest_B = (4 + 4 * writes if writes else 0) + (4 + 4 * reads if reads else 0)
-            packet = head + connection.recv(rest_B, socket.MSG_WAITALL)
+        while packet := request(connection):
+            reads = packet[11]
             if not reads or card.gone:
                 return
             answer = honest(card.held())(packet)
@@ -153,22 +152,8 @@ def litex(card: Card, place: Path) -> Iterator[str]:
             if passed < reads:
                 return
 
-    def run(ended: Callable[[], bool]) -> None:
-        while not ended():
-            try:
-                connection, _ = listener.accept()
-            except TimeoutError:
-                continue
-            connection.settimeout(2)
-            with connection:
-                try:
-                    if not card.gone:
-                        talk(connection)
-                except OSError:
-                    continue  # the client has hung up
-
-    with listener, beside(run):
-        yield f"litex://{_HOST}:{listener.getsockname()[1]}?timeout=0.3"
+    with stand_in(talk) as (url, _):
+        yield f"{url}?timeout=0.3"
 
 
 @contextmanager

@@ -8,7 +8,6 @@ The parent watches a child that decodes, so that a kernel that dies is a finding
 from __future__ import annotations
 
 import argparse
-import io
 import multiprocessing
 import os
 import random
@@ -31,6 +30,7 @@ from freezeframe.decoders.contract import OptionValues
 from freezeframe.decoders.iwarp.iwarp import IWARP
 from freezeframe.decoders.iwarp.iwarp_code import IwarpState, decode_iwarp
 from freezeframe.decoders.net.tcp_code import decode_tcp, new_tcp
+from tests.campaign.harden_packets import InMemory
 from tests.decoders.iwarp.damage import damaged
 from tests.decoders.iwarp.make import endpoints, packed, packing_of
 from tests.decoders.iwarp.packets import Capture, Packet, build
@@ -166,14 +166,9 @@ def make_input(seed: int) -> bytes:
     return data[:MOST_B]
 
 
-class _Bytes(io.BytesIO):
-    def fileno(self) -> int:
-        raise OSError("bytes in memory")
-
-
 def _blocks(data: bytes) -> Iterable[PacketBlock]:
     try:
-        yield from PacketFile(_Bytes(data), "input", len(data) or 1, chunk_B=1 << 20)
+        yield from PacketFile(InMemory(data), "input", len(data) or 1, chunk_B=1 << 20)
     except CaptureFormatError:  # said in one line; what came before it stands
         return
 

@@ -16,14 +16,16 @@ _SIZES = (0, 1, 13, 14, 60, 64, 1514, 9000)
 _NUMBERS = (0, 1, 3, 11, 12, 13, 0x7FFFFFFF, 0x80000000, 0xFFFFFFFF, 1 << 16)
 
 
-class _Bytes(io.BytesIO):
+class InMemory(io.BytesIO):
+    """The bytes of a file that is nowhere."""
+
     def fileno(self) -> int:
         raise OSError("bytes in memory")
 
 
 def run(data: bytes) -> object:
     """Read all packets of a file; what is wrong behind a good head ends in a note."""
-    file = PacketFile(_Bytes(data), "input", len(data), chunk_B=1 << 17)
+    file = PacketFile(InMemory(data), "input", len(data), chunk_B=1 << 17)
     packets = sum(len(block) for block in file)
     return file.format, packets > 0, sorted(note.partition(":")[0] for note in file.notes)[:4]
 

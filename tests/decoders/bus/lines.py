@@ -11,6 +11,9 @@ import numpy as np
 from freezeframe.capture.files.edges import Edges
 
 RATE_HZ = 500_000_000
+# The lines of the upper half, without which a bus is of 32 bits.
+EXTENSION = ["req64", "ack64", "par64"]
+EXTENSION += [f"cbe{bit}" for bit in range(4, 8)] + [f"ad{bit}" for bit in range(32, 64)]
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,7 +17,7 @@ from freezeframe.decoders.bus.pci import PCI
 from freezeframe.decoders.bus.pcix import PCIX
 from freezeframe.decoders.contract import Decoder
 from tests.decoders.bus import pci_model, pcix_model
-from tests.decoders.bus.lines import Capture, Lines
+from tests.decoders.bus.lines import EXTENSION, Capture, Lines
 from tests.decoders.pieces import (
     assert_same_in_pieces,
     assert_same_tables,
@@ -26,9 +26,6 @@ from tests.decoders.pieces import (
     in_any_form,
 )
 
-# Of 64 bits side by side in a sample there is room for a bus of 32.
-EXTENSION = [f"cbe{bit}" for bit in range(4, 8)] + [f"ad{bit}" for bit in range(32, 64)]
-EXTENSION += ["req64", "ack64", "par64"]
 BREAKABLE = ["frame", "irdy", "trdy", "devsel", "stop", "perr", "serr", "rst", "par", "ad"]
 
 

@@ -13,13 +13,11 @@ from freezeframe.capture.errors import InputError
 from freezeframe.capture.files.edges import Edges
 from freezeframe.decoders.bus.pci import PCI
 from freezeframe.decoders.bus.pci_tables import pci_texts
-from tests.decoders.bus.lines import RATE_HZ, Capture, Lines, parities
+from tests.decoders.bus.lines import EXTENSION, RATE_HZ, Capture, Lines, parities
 from tests.decoders.bus.pci_model import Answer, PciBus, Request, Truth, random_traffic
 from tests.decoders.pieces import errors, rows_of
 
 CHANNELS = [channel.id for channel in PCI.channels]
-EXTENSION = ["req64", "ack64", "par64"]
-EXTENSION += [f"cbe{bit}" for bit in range(4, 8)] + [f"ad{bit}" for bit in range(32, 64)]
 PS = 10**12 // RATE_HZ
 
 Rows = list[dict[str, Any]]

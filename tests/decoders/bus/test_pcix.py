@@ -12,13 +12,11 @@ import pytest
 from freezeframe.capture.files.edges import Edges
 from freezeframe.decoders.bus.pcix import PCIX
 from freezeframe.decoders.bus.pcix_tables import pcix_texts
-from tests.decoders.bus.lines import RATE_HZ, Capture, Lines, parities
+from tests.decoders.bus.lines import EXTENSION, RATE_HZ, Capture, Lines, parities
 from tests.decoders.bus.pcix_model import PcixBus, Plan, Split, Truth, random_traffic
 from tests.decoders.pieces import errors, rows_of
 
 CHANNELS = [channel.id for channel in PCIX.channels]
-EXTENSION = ["req64", "ack64", "par64"]
-EXTENSION += [f"cbe{bit}" for bit in range(4, 8)] + [f"ad{bit}" for bit in range(32, 64)]
 PS = 10**12 // RATE_HZ
 
 Rows = list[dict[str, Any]]
