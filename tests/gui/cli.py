@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import subprocess
 import sys
 from dataclasses import dataclass
 
@@ -49,6 +50,17 @@ def run_process(*arguments: str, timeout_s: float = 120.0) -> Outcome:
         env=process_environment(),
     )
     return Outcome(done.returncode, done.stdout, done.stderr)
+
+
+def started(*arguments: str, **environment: str) -> subprocess.Popen[str]:
+    """Begin ``python -m freezeframe`` as a user would, and go on; both its outputs are pipes."""
+    return subprocess.Popen(
+        [sys.executable, "-m", "freezeframe", *arguments],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        env={**process_environment(), **environment},
+    )
 
 
 def process_environment() -> dict[str, str]:

@@ -7,7 +7,6 @@ import os
 import shutil
 import signal
 import subprocess
-import sys
 import tempfile
 import threading
 from pathlib import Path
@@ -22,7 +21,7 @@ from freezeframe.capture.files.threshold import Threshold
 from freezeframe.capture.instruments.sigrok import SigrokRequest
 from tests.capture.files.test_sample_folder import steps
 from tests.capture.instruments.scope import Scope, served
-from tests.gui.cli import Outcome, refusal, run_inside, run_process
+from tests.gui.cli import Outcome, refusal, run_inside, run_process, started
 
 NEEDS_SIGROK = pytest.mark.skipif(
     shutil.which("sigrok-cli") is None, reason="sigrok-cli is not installed"
@@ -79,10 +78,7 @@ def test_rows_come_while_samples_are_captured_and_are_those_of_the_folder(tmp_pa
 @NEEDS_SIGROK
 def test_an_interrupt_ends_a_capture_with_what_there_is(tmp_path: Path) -> None:
     place = tmp_path / "live.ff"
-    command = [sys.executable, "-m", "freezeframe", "capture", *LIVE, "--time", "600s"]
-    with subprocess.Popen(
-        [*command, "-o", str(place)], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
-    ) as process:
+    with started("capture", *LIVE, "--time", "600s", "-o", str(place)) as process:
         assert process.stdout is not None and process.stderr is not None
         first = process.stdout.readline()
         process.send_signal(signal.SIGINT)

@@ -6,7 +6,6 @@ import os
 import re
 import signal
 import subprocess
-import sys
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -15,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from freezeframe.capture.folder import CaptureFolder
-from tests.gui.cli import process_environment, refusal, run_inside, run_process
+from tests.gui.cli import refusal, run_inside, run_process, started
 
 
 def is_running(pid: int) -> bool:
@@ -36,13 +35,8 @@ def emulator_of(text: str) -> int:
 @contextmanager
 def kept_demo(out: Path, **environment: str) -> Iterator[tuple[subprocess.Popen[str], int]]:
     """Start a demo that keeps its card; give it, and the card's process, once that is there."""
-    with subprocess.Popen(
-        [sys.executable, "-m", "freezeframe", "demo", "-o", str(out), "--keep"],
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-        env={**process_environment(), "PYTHONUNBUFFERED": "1", **environment},
-    ) as process:
+    environment = {"PYTHONUNBUFFERED": "1", **environment}
+    with started("demo", "-o", str(out), "--keep", **environment) as process:
         assert process.stdout is not None
         said = ""
         while "1. A pair of emulated" not in said:

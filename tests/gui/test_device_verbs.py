@@ -21,7 +21,7 @@ from freezeframe.capture.targets.base import Target
 from freezeframe.gui.cli.work.session import first_cause, overall_state
 from tests.capture.recorder.fake_recorder import FakeRecorder
 from tests.capture.serving import serving
-from tests.gui.cli import process_environment, refusal, run_inside
+from tests.gui.cli import process_environment, refusal, run_inside, started
 
 
 def state(name: str, state: str, *causes: str) -> RecorderState:
@@ -122,22 +122,9 @@ def test_what_is_not_our_device_is_a_device_failure(register: str, value: int, s
 def test_ctrl_c_while_waiting_ends_with_130_and_without_a_traceback(tmp_path: Path) -> None:
     with serving(FakeRecorder(frozen=False)) as url:
         command = ["pull", url, "-o", str(tmp_path / "x.ff"), "--wait", "60"]
-        process = subprocess.Popen(
-            [
-                sys.executable,
-                "-m",
-                "freezeframe",
-                *command,
-                "--log-accesses",
-                str(tmp_path / "log"),
-            ],
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            text=True,
-            env=process_environment(),
-        )
-        end = time.monotonic() + 30
         log = tmp_path / "log"
+        process = started(*command, "--log-accesses", str(log))
+        end = time.monotonic() + 30
         while not (log.exists() and log.stat().st_size > 10_000) and time.monotonic() < end:
             time.sleep(0.05)
         process.send_signal(signal.SIGINT)

@@ -8,7 +8,6 @@ import selectors
 import signal
 import socket
 import subprocess
-import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -21,19 +20,13 @@ from freezeframe.capture.files.sigrok_sr_writer import write_sr
 from freezeframe.capture.recorder.pull import pull
 from freezeframe.emulator.target import EmulatorTarget
 from tests.decoders.test_guess import i2c
-from tests.gui.cli import process_environment, refusal, run_inside, run_process
+from tests.gui.cli import refusal, run_inside, run_process, started
 
 
 @contextmanager
 def emulating(*arguments: str) -> Iterator[tuple[subprocess.Popen[str], str]]:
     """Run the emulator as a process; give it and the line it printed when it was ready."""
-    process = subprocess.Popen(
-        [sys.executable, "-m", "freezeframe", "emulate", *arguments],
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-        env=process_environment(),
-    )
+    process = started("emulate", *arguments)
     try:
         yield process, ready_line(process)
     finally:

@@ -20,7 +20,7 @@ from freezeframe.capture.journal import segments
 from freezeframe.gui.cli.work.night_watch import NightWatch, summary
 from tests.capture.recorder.fake_recorder import FakeRecorder
 from tests.capture.serving import serving
-from tests.gui.cli import process_environment, refusal, run_inside
+from tests.gui.cli import process_environment, refusal, run_inside, started
 
 
 def test_a_freeze_is_pulled_explained_and_the_recorder_armed_again(tmp_path: Path) -> None:
@@ -52,16 +52,7 @@ def test_with_json_each_capture_is_one_line_and_nothing_else(tmp_path: Path) -> 
 def test_a_guard_waits_for_a_card_that_is_not_up_and_ends_with_0_when_it_is_told_to(
     tmp_path: Path,
 ) -> None:
-    process = subprocess.Popen(
-        [
-            *(sys.executable, "-m", "freezeframe", "guard", "etherbone://127.0.0.1:1"),
-            *("-o", str(tmp_path / "caught")),
-        ],
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-        env=process_environment(),
-    )
+    process = started("guard", "etherbone://127.0.0.1:1", "-o", str(tmp_path / "caught"))
     assert process.stdout is not None
     assert "; going on" in process.stdout.readline()
     process.send_signal(signal.SIGTERM)
@@ -92,13 +83,7 @@ def test_keeping_no_capture_is_bad_input(tmp_path: Path) -> None:
 def test_a_guard_ends_cleanly_on_ctrl_c(tmp_path: Path) -> None:
     caught = tmp_path / "caught"
     with serving(FakeRecorder(frozen=False)) as url:
-        process = subprocess.Popen(
-            [sys.executable, "-m", "freezeframe", "guard", url, "-o", str(caught)],
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            text=True,
-            env=process_environment(),
-        )
+        process = started("guard", url, "-o", str(caught))
         end = time.monotonic() + 30
         while not (caught / LOG).exists() and time.monotonic() < end:
             time.sleep(0.05)

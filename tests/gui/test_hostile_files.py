@@ -9,7 +9,6 @@ import gzip
 import json
 import os
 import signal
-import subprocess
 import sys
 import time
 from pathlib import Path
@@ -18,7 +17,7 @@ import pytest
 
 from freezeframe.capture.files.packed import unpacked
 from tests.campaign.hostile_files import CASES
-from tests.gui.cli import process_environment, refusal, run_inside
+from tests.gui.cli import process_environment, refusal, run_inside, started
 from tests.processes import run_program
 
 
@@ -61,14 +60,7 @@ def test_unpacking_can_be_interrupted_and_leaves_nothing_behind(tmp_path: Path) 
     with gzip.open(packed, "wb", 1) as file:
         for _ in range(96):
             file.write(bytes(1 << 24))
-    command = [sys.executable, "-m", "freezeframe", "decode", str(packed)]
-    with subprocess.Popen(
-        command,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-        env={**process_environment(), "TMPDIR": str(room)},
-    ) as process:
+    with started("decode", str(packed), TMPDIR=str(room)) as process:
         while process.poll() is None and not any(p.is_file() for p in room.rglob("a.vcd")):
             time.sleep(0.01)
         process.send_signal(signal.SIGINT)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import signal
 import subprocess
-import sys
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
@@ -17,19 +16,13 @@ from freezeframe.emulator.iwarp.memory import ProtectionDomain
 from freezeframe.emulator.iwarp.raw import RawPeer
 from freezeframe.emulator.iwarp.startup import StartupFrame
 from freezeframe.emulator.iwarp.verbs import Listener, accept
-from tests.gui.cli import process_environment, run_inside
+from tests.gui.cli import run_inside, started
 
 
 @contextmanager
 def running(*arguments: str) -> Iterator[tuple[str, subprocess.Popen[str]]]:
     """Run a verb of iwarp that serves; yield its address and the process, interrupted in the end."""
-    with subprocess.Popen(
-        [sys.executable, "-m", "freezeframe", "iwarp", *arguments],
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-        env=process_environment(),
-    ) as process:
+    with started("iwarp", *arguments) as process:
         assert process.stdout is not None
         try:
             yield process.stdout.readline().removeprefix("ready ").strip(), process

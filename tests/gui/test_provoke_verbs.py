@@ -12,9 +12,12 @@ from tests.capture.serving import serving
 from tests.gui.cli import refusal, run_inside
 
 
-def test_selftest_prints_each_stage_with_what_holds() -> None:
-    done = run_inside("selftest", "emu:?seed=3&load=light")
+def test_selftest_prints_each_stage_with_what_holds_and_makes_no_folder_where_nothing_failed(
+    tmp_path: Path,
+) -> None:
+    done = run_inside("selftest", "emu:?seed=3&load=light", "-o", str(tmp_path / "a" / "b"))
     assert (done.code, done.err) == (0, "")
+    assert not (tmp_path / "a" / "b").exists()
     heads = [line.split()[:3] for line in done.out.splitlines() if line[0] != " "]
     assert heads == [
         ["1", "interface", "passed"],
@@ -71,10 +74,7 @@ def test_selftest_without_a_folder_says_where_the_recording_stands_and_what_keep
         assert run_inside("selftest", url).code == 1
 
 
-def test_selftest_makes_no_folder_where_nothing_failed(tmp_path: Path) -> None:
-    done = run_inside("selftest", "emu:?seed=3&load=light", "-o", str(tmp_path / "a" / "b"))
-    assert (done.code, done.err) == (0, "")
-    assert not (tmp_path / "a" / "b").exists()
+def test_selftest_refuses_a_place_where_no_folder_can_be_made() -> None:
     said = refusal("selftest", "emu:?seed=3&load=light", "-o", "/dev/null/x")
     assert said == "freezeframe: -o /dev/null/x: Not a directory; name a folder for recordings\n"
 

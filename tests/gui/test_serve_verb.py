@@ -8,8 +8,6 @@ import os
 import random
 import signal
 import socket
-import subprocess
-import sys
 import threading
 import time
 from collections.abc import Iterator
@@ -28,7 +26,7 @@ from tests.capture.counters.made_tree import made_tree
 from tests.capture.counters.played import PlayedReader, PlayedSource, counter
 from tests.capture.recorder.fake_recorder import FakeRecorder
 from tests.capture.serving import serving
-from tests.gui.cli import process_environment, refusal
+from tests.gui.cli import refusal, started
 from tests.gui.dashboard.made import HOSTILE, recorder
 
 TOKEN = "0123456789abcdef-0123456789abcdef"
@@ -389,20 +387,9 @@ def test_what_cannot_be_served_is_bad_input(
 
 
 def test_the_verb_serves_until_it_is_interrupted(tmp_path: Path) -> None:
-    command = [
-        sys.executable,
-        "-m",
-        "freezeframe",
-        "serve",
-        "netdev:eth9",
-        "rdma:mlx5_0",
-        "--listen",
-        "127.0.0.1:0",
-    ]
-    with subprocess.Popen(
-        [*command, "--root", str(made_tree(tmp_path)), "--every", "0.05"],
-        stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=process_environment(),
-    ) as process:  # fmt: skip
+    command = ("serve", "netdev:eth9", "rdma:mlx5_0", "--listen", "127.0.0.1:0")
+    root = str(made_tree(tmp_path))
+    with started(*command, "--root", root, "--every", "0.05") as process:
         assert process.stdout is not None
         ready = process.stdout.readline()
         port = int(ready.split("127.0.0.1:")[1].split("/")[0])

@@ -5,8 +5,6 @@ from __future__ import annotations
 import asyncio
 import signal
 import socket
-import subprocess
-import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -16,7 +14,7 @@ import pytest
 
 from freezeframe.gui.dashboard.browser import browser_server
 from tests.capture.counters.made_tree import made_tree
-from tests.gui.cli import process_environment
+from tests.gui.cli import started
 
 
 def free_port() -> int:
@@ -29,14 +27,8 @@ def free_port() -> int:
 def served(tmp_path: Path) -> Iterator[int]:
     """Run the verb with --serve; it has to end well and to have printed one line."""
     port = free_port()
-    command = [sys.executable, "-m", "freezeframe", "watch", "netdev:eth9", "--serve", str(port)]
-    with subprocess.Popen(
-        [*command, "--root", str(made_tree(tmp_path))],
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-        env=process_environment(),
-    ) as process:
+    root = str(made_tree(tmp_path))
+    with started("watch", "netdev:eth9", "--serve", str(port), "--root", root) as process:
         try:
             assert process.stdout is not None
             assert process.stdout.readline() == f"ready http://127.0.0.1:{port}/\n"
