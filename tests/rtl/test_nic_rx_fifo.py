@@ -6,13 +6,16 @@ import random
 from typing import Any, Self
 
 import cocotb
-from cocotb.triggers import ClockCycles, FallingEdge, RisingEdge, with_timeout
+from cocotb.triggers import ClockCycles, FallingEdge, RisingEdge
 
-from tests.rtl.clocks import Clock
+from tests.rtl.fifo_sides import begin, take_words
 from tests.rtl.simulation import in_icarus
 
 HEAD, BODY, TAIL = 1, 2, 3
 Word = tuple[int, int, int, int]  # start, kind, data, flags
+INPUTS = (
+    "s_valid", "s_first", "s_last", "s_kind", "s_data", "s_omit", "s_flags", "m_take", "m_hold", "m_done",
+)  # fmt: skip
 
 
 test_the_incoming_fifo = in_icarus(
@@ -30,28 +33,7 @@ class Fifo:
 
     async def start(self, s_ps: int = 12_800, m_ps: int = 10_000) -> Self:
         dut = self.dut
-        for name in (
-            "s_valid",
-            "s_first",
-            "s_last",
-            "s_kind",
-            "s_data",
-            "s_omit",
-            "s_flags",
-            "m_take",
-            "m_hold",
-            "m_done",
-        ):
-            getattr(dut, name).value = 0
-        Clock(dut.s_clk, s_ps, "ps").start()
-        Clock(dut.m_clk, m_ps, "ps").start()
-        Clock(dut.stat_clk, m_ps, "ps").start()
-        dut.s_rst.value = dut.m_rst.value = 1
-        await ClockCycles(dut.s_clk, 12)
-        await ClockCycles(dut.m_clk, 12)
-        await FallingEdge(dut.s_clk)
-        dut.s_rst.value = dut.m_rst.value = 0
-        await ClockCycles(dut.m_clk, 8)
+        await begin(dut, INPUTS, s_ps, m_ps, m_ps)
         assert (int(dut.m_valid.value), int(dut.m_complete.value), int(dut.m_level.value)) == (
             0,
             0,
@@ -88,24 +70,12 @@ class Fifo:
 
     async def read(self, words: int, hold: int = -1) -> list[Word]:
         dut = self.dut
-        taken: list[Word] = []
 
-        async def take() -> None:
-            while len(taken) < words:
-                await FallingEdge(dut.m_clk)
-                takes = int(self.draw.random() < 0.7)
-                dut.m_take.value, dut.m_hold.value = takes, int(len(taken) == hold)
-                if takes and int(dut.m_valid.value):
-                    start, kind, data, flags = (
-                        int(getattr(dut, f"m_{part}").value)
-                        for part in ("start", "kind", "data", "flags")
-                    )
-                    taken.append((start, kind, data, flags))
-            await FallingEdge(dut.m_clk)
-            dut.m_take.value = dut.m_hold.value = 0
+        def word() -> Word:
+            start, kind = int(dut.m_start.value), int(dut.m_kind.value)
+            return start, kind, int(dut.m_data.value), int(dut.m_flags.value)
 
-        await with_timeout(take(), 300, "us")
-        return taken
+        return await take_words(dut, self.draw, words, hold, word)
 
     async def done(self) -> None:
         await FallingEdge(self.dut.m_clk)

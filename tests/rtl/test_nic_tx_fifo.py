@@ -6,13 +6,14 @@ import random
 from typing import Any, Self
 
 import cocotb
-from cocotb.triggers import ClockCycles, FallingEdge, RisingEdge, with_timeout
+from cocotb.triggers import ClockCycles, FallingEdge, RisingEdge
 
-from tests.rtl.clocks import Clock
+from tests.rtl.fifo_sides import begin, take_words
 from tests.rtl.simulation import in_icarus
 
 HEAD, BODY, TAIL = 1, 2, 3
 Word = tuple[int, int, int]  # last, kind, data
+INPUTS = ("s_valid", "s_last", "s_kind", "s_data", "s_omit", "m_take", "m_hold")
 
 
 test_the_outgoing_fifo = in_icarus(
@@ -32,17 +33,7 @@ class Fifo:
 
     async def start(self, s_ps: int = 10_000, m_ps: int = 12_800) -> Self:
         dut = self.dut
-        for name in ("s_valid", "s_last", "s_kind", "s_data", "s_omit", "m_take", "m_hold"):
-            getattr(dut, name).value = 0
-        Clock(dut.s_clk, s_ps, "ps").start()
-        Clock(dut.m_clk, m_ps, "ps").start()
-        Clock(dut.stat_clk, s_ps, "ps").start()
-        dut.s_rst.value = dut.m_rst.value = 1
-        await ClockCycles(dut.s_clk, 12)
-        await ClockCycles(dut.m_clk, 12)
-        await FallingEdge(dut.s_clk)
-        dut.s_rst.value = dut.m_rst.value = 0
-        await ClockCycles(dut.m_clk, 8)
+        await begin(dut, INPUTS, s_ps, m_ps, s_ps)
         assert (int(dut.m_valid.value), int(dut.stat_level.value), int(dut.s_room.value)) == (
             0,
             0,
@@ -78,21 +69,12 @@ class Fifo:
     async def read(self, words: int, hold: int = -1) -> list[tuple[Word, int]]:
         """Take words with stalls; return each with the length told for its packet."""
         dut = self.dut
-        taken: list[tuple[Word, int]] = []
 
-        async def take() -> None:
-            while len(taken) < words:
-                await FallingEdge(dut.m_clk)
-                takes = int(self.draw.random() < 0.7)
-                dut.m_take.value, dut.m_hold.value = takes, int(len(taken) == hold)
-                if takes and int(dut.m_valid.value):
-                    word = int(dut.m_last.value), int(dut.m_kind.value), int(dut.m_data.value)
-                    taken.append((word, int(dut.m_words.value)))
-            await FallingEdge(dut.m_clk)
-            dut.m_take.value = dut.m_hold.value = 0
+        def word() -> tuple[Word, int]:
+            shown = int(dut.m_last.value), int(dut.m_kind.value), int(dut.m_data.value)
+            return shown, int(dut.m_words.value)
 
-        await with_timeout(take(), 300, "us")
-        return taken
+        return await take_words(dut, self.draw, words, hold, word)
 
 
 async def fifo(dut: Any, seed: int, s_ps: int = 10_000, m_ps: int = 12_800) -> Fifo:
