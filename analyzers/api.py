@@ -25,11 +25,14 @@ from freezeframe.capture.folder.card_folder import CardFolder
 from freezeframe.capture.folder.of_cards import is_card_folder
 from freezeframe.capture.folder.reader import CaptureFolder, as_recording
 from freezeframe.capture.packets.recognise import is_packets
+from freezeframe.capture.qualification import Qualification, read_qualification
 
 __all__ = ["analyze", "check", "diff", "explain"]
 
 AnyCapture = CaptureFolder | CardFolder | Path | str
 """A capture of the built-in card or of cards that are described by files, opened or by its path."""
+
+Qualified = Qualification | Path | str | None
 
 
 @overload
@@ -62,15 +65,17 @@ def analyze(
 
 
 @overload
-def explain(capture: CaptureFolder, devices: Sequence[str] | None = None) -> Explanation: ...
+def explain(
+    capture: CaptureFolder, devices: Sequence[str] | None = None, qualified: Qualified = None
+) -> Explanation: ...
 @overload
 def explain(capture: CardFolder, devices: Sequence[str] | None = None) -> CardExplanation: ...
 @overload
 def explain(
-    capture: Path | str, devices: Sequence[str] | None = None
+    capture: Path | str, devices: Sequence[str] | None = None, qualified: Qualified = None
 ) -> Explanation | CardExplanation | PacketExplanation: ...
 def explain(
-    capture: AnyCapture, devices: Sequence[str] | None = None
+    capture: AnyCapture, devices: Sequence[str] | None = None, qualified: Qualified = None
 ) -> Explanation | CardExplanation | PacketExplanation:
     """Return what went wrong in a capture, best finding first; no finding for a clean one.
 
@@ -79,15 +84,26 @@ def explain(
             file of packets (pcap, pcapng).
         devices: names of the devices whose recordings may be used; all without. Of cards that are
             described by a file one at a time.
+        qualified: what was measured of the card, or the file of it; of the built-in card alone.
     Raises:
-        InputError: the capture cannot be opened, has no such device, or holds several such cards.
+        InputError: the capture cannot be opened, has no such device, or holds several such cards; the qualification is
+            none, or of another card.
     """
     if isinstance(capture, Path | str) and is_packets(capture):
+        _refuse(qualified, f"{capture} holds packets")
         return explain_packets(capture)
     folder = opened(capture)
     if isinstance(folder, CardFolder):
+        _refuse(qualified, f"{folder.path} is of a card that is described by a file")
         return explain_card(CardsView(folder, [_one(folder, devices).name]).cards[0])
-    return explain_recording(folder, devices)
+    if isinstance(qualified, Path | str):
+        qualified = read_qualification(Path(qualified))
+    return explain_recording(folder, devices, qualified=qualified)
+
+
+def _refuse(qualified: Qualified, why: str) -> None:
+    if qualified is not None:
+        raise InputError(f"qualified: is for captures of the built-in card, and {why}")
 
 
 @overload

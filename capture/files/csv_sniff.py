@@ -41,7 +41,7 @@ _EXPORTED = ("t_ps", "sample")  # the first columns of our own export; the secon
 _DELIMITERS = {"tab": "\t", "semicolon": ";", "comma": ",", "space": " "}
 _PROBED = 50  # lines by which the delimiter is told
 _NAMED_UNIT = re.compile(r"(?:nano|micro|milli|pico)?seconds", re.I)
-_RATE = re.compile(r"\s*[;#].*?sample\s?rate\W+([\d.]+ ?[kKmMgG]?(?:[hH][zZ])?)", re.I)
+_RATE = re.compile(r"\s*[;#].*?sample\s?rate\W+?(-?[\d.]+ ?[kKmMgG]?(?:[hH][zZ])?)", re.I)
 _CHANNELS = re.compile(r"\s*[;#]\s*Channels \(\d+/\d+\):(.*)")
 
 

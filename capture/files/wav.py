@@ -158,7 +158,9 @@ def _sound(
             "are read: save it as PCM"
         )
     if not 1 <= channels <= MAX_SIGNAL_BITS or not rate_hz:
-        raise CaptureFormatError(f"{path}: {channels} channels at {rate_hz} Hz; 1 to 64 are read")
+        raise CaptureFormatError(
+            f"{path}: {channels} channels at {rate_hz} Hz; 1 to {MAX_SIGNAL_BITS} channels at 1 Hz or more are read"
+        )
     left_B = size_B - at_B
     if length_B in _UNKNOWN_B:
         length_B = left_B

@@ -18,6 +18,7 @@ from freezeframe.decoders.registry import Registry
 _MOST_CHANNELS = 64
 _WIDE = 24  # lines that a bus needs
 LEAST = 0.6  # below, a proposal is about as often wrong as right
+_WORTH_A_WORD = 0.2  # where nothing is proposed
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,4 +145,9 @@ def _reason(lines: Sequence[Line], seen: Sequence[Candidate]) -> str:
     best = max(seen, key=lambda candidate: candidate.score, default=None)
     if best is not None and best.against:
         return f"the nearest is {best.spec}, but {'; '.join(best.against)}"
+    if best is not None and best.score >= _WORTH_A_WORD:
+        return (
+            f"the nearest is {best.spec} with {best.stated:.0%}, and {LEAST:.0%} are the least that is proposed "
+            f"({'; '.join(best.why)})"
+        )
     return "no trial run of a decoder went well"

@@ -197,6 +197,10 @@ def _tried(
         bad += round(good * (1 - whole / of))
     if known and min(map(aligned, known)) < _ALIGNED:
         against.append("data moves at both edges of the clock")
+    both = [probes[role] for role in _DATA if role in probes]
+    told = any(evidence.fits(decoder, role, name) for role in _DATA for name in both)
+    if len(both) == len(_DATA) and not told:
+        against.append(f"no name tells which of {' and '.join(both)} is MOSI")
     yield Finding(
         decoder,
         spec,

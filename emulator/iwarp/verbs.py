@@ -148,6 +148,7 @@ class QueuePair:
         """Write a part of a region to ``to`` of the peer's ``stag``. Errors as above."""
         length = region.length - offset if length is None else length
         address = region.place(offset, length)
+        _check_place(stag, to)
         self._rdmap.post(
             Work("write" if signaled else "", id, WRITE, address, length, region, stag, to)
         )
@@ -173,6 +174,7 @@ class QueuePair:
         for extreme in (at.argmin(), lengths.argmin(), lengths.argmax(), (at + lengths).argmax()):
             region.place(int(at[extreme]), int(lengths[extreme]))
         rows[:, 0] += region.address
+        _check_place(stag, 0)
         total = int(rows[:, 1].sum())
         self._rdmap.post(
             Work("write" if signaled else "", id, WRITE, 0, total, region, stag, parts=rows)
@@ -185,6 +187,7 @@ class QueuePair:
         """Read ``to`` of the peer's ``stag`` into a part of a region. Errors as above."""
         length = region.length - offset if length is None else length
         address = region.place(offset, length)
+        _check_place(stag, to)
         self._rdmap.post(
             read_request(
                 "read", id, region.stag, region.base + offset, address, length, stag, to, region
@@ -222,6 +225,7 @@ class QueuePair:
     ) -> None:  # fmt: skip
         if not all(0 <= value <= ALL for value in operands):
             raise InputError("operands and masks of an atomic operation have 64 bits")
+        _check_place(stag, to)
         request = AtomicRequest(operation, next(self._identifiers), stag, to, *operands)
         self._rdmap.post(atomic_request(id, request, region.place(offset, WORD_B), region))
 
@@ -339,6 +343,14 @@ class Listener:
 
 
 @cache
+def _check_place(stag: int, to: int) -> None:
+    """Refuse what no header holds: of a place at the peer the STag has 32 bits, and the tagged offset 64."""
+    if not (0 <= stag < 1 << 32 and 0 <= to < 1 << 64):
+        raise InputError(
+            f"STag {stag:#x}, offset {to}: an STag has 32 bits, and an offset 64, from 0 on"
+        )
+
+
 def load_kernels() -> None:
     """Load the compiled kernels, or compile them, before a peer waits for us: the first time takes half a minute."""
     with socket.create_server(("127.0.0.1", 0)) as server:

@@ -92,11 +92,16 @@ def connect(
         list[str] | None, option("--send", "TEXT", "Send a message; may be given again.")
     ] = None,
     write: Annotated[str, option("--write", "TEXT", "Write into the peer's memory.")] = "",
-    read: Annotated[int, option("--read", "OCTETS", "Read the peer's memory.", min=0)] = 0,
+    read: Annotated[
+        int, option("--read", "OCTETS", "Read the peer's memory.", min=0, max=(1 << 32) - 1)
+    ] = 0,
     stag: Annotated[
         str, option("--stag", "STAG", "The peer's memory, where its private data does not tell.")
     ] = "",
-    offset: Annotated[int, option("--offset", "N", "Tagged offset to write and read at.")] = 0,
+    offset: Annotated[
+        int,
+        option("--offset", "N", "Tagged offset to write and read at.", min=0, max=(1 << 64) - 1),
+    ] = 0,
     markers: MarkersOption = False,
     crc: CrcOption = True,
     revision: RevisionOption = 2,

@@ -121,7 +121,7 @@ def test_a_fault_of_ours_is_answered_and_both_ends_say_where_it_struck() -> None
     with running("listen") as (address, process):
         done = run_inside("iwarp", "stream", address, "--count", "20", "--fault", "mpa-crc@3:7")
         assert done.code == 3
-        assert "layer 2, type 0, code 0x02" in done.err
+        assert "the peer sent a Terminate: layer 2, type 0, code 0x02, MPA: CRC" in done.err
         assert "fault mpa-crc: message 3, octet" in done.err
         assert (
             "the peer broke a rule: Terminate, layer 2, type 0, code 0x02"
@@ -165,6 +165,8 @@ def test_a_proxy_breaks_rules_between_two_peers_that_know_nothing_of_it() -> Non
         ),
         (("connect", "127.0.0.1:1", "--fault", "mpa-two-requests"), "only the responder can break"),
         (("listen", "127.0.0.1:0", "--ulpdu", "5"), "at least 128"),
+        (("connect", "127.0.0.1:1", "--offset", "-5"), "0 to 18446744073709551615"),
+        (("connect", "127.0.0.1:1", "--read", str(1 << 32)), "0 to 4294967295"),
         (("proxy",), "give LISTEN and TARGET"),
         (("ping", "127.0.0.1:1", "--size", "-1"), "--size"),
         (("pong",), "pong"),

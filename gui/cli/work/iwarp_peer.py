@@ -13,7 +13,8 @@ from typing import Any
 from freezeframe.capture.errors import InputError
 from freezeframe.capture.listen import listen_address
 from freezeframe.emulator.iwarp import plain_tcp
-from freezeframe.emulator.iwarp.errors import IwarpError, PeerSilentError
+from freezeframe.decoders.iwarp.words import terminate_words
+from freezeframe.emulator.iwarp.errors import IwarpError, PeerSilentError, TerminatedError
 from freezeframe.emulator.iwarp.faults import FAULTS, Order, parse_order
 from freezeframe.emulator.iwarp.mpa import Negotiated, Options
 from freezeframe.emulator.iwarp.relay import Relay
@@ -84,9 +85,14 @@ def struck_text(relay: Relay | None, faults: Sequence[str]) -> list[str]:
 
 @contextmanager
 def told_strikes(pair: QueuePair, faults: Sequence[str]) -> Iterator[None]:
-    """Say on standard error, at the end of the block, which faults have struck; also where that ended it."""
+    """Say on standard error, at the end of the block, which faults have struck; also where that ended it, and say of
+    the peer's Terminate what it means.
+    """
     try:
         yield
+    except TerminatedError as error:
+        words = f"{error}, {terminate_words(*error.cause)}"
+        raise TerminatedError(words, error.cause, error.message) from None
     finally:
         for line in struck_text(pair.relay, faults):
             print(printable(line), file=sys.stderr)
@@ -266,4 +272,4 @@ def _remote(stag: str, hello: Hello | None) -> int:
     try:
         return int(stag, 0) if stag else hello.stag if hello else 0
     except ValueError:
-        raise InputError(f"--stag {stag!r}: a number, for instance 0x00000101") from None
+        raise InputError(f"--stag {stag!r}: a number of 32 bits, for instance 0x00000101") from None

@@ -184,6 +184,10 @@ def test_offsets_of_a_region_begin_where_its_owner_says_up_to_the_last_octet_of_
         a.pair.post_read(a.region, 32, 1, stag=high.stag, to=2**64 - 1)
         assert [a.completions.wait().kind for _ in range(2)] == ["write", "read"]
         assert high.data == bytes(range(16)) and a.region.data[32] == 15
+        for stag, to in ((-1, 0), (1 << 32, 0), (1, -5), (1, 1 << 64)):
+            for post in (a.pair.post_write, a.pair.post_read):
+                with pytest.raises(InputError, match="an STag has 32 bits, and an offset 64"):
+                    post(a.region, 0, 1, stag=stag, to=to)
 
 
 def test_a_write_is_told_where_that_is_asked_for() -> None:
