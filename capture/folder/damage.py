@@ -19,6 +19,7 @@ from freezeframe.capture.folder.manifest import (
     MANIFEST,
     MANIFEST_COPY,
     OLD_VERSIONS,
+    SALVAGE,
     SAMPLES_NAME,
     SAMPLES_VERSION,
     sha256,
@@ -204,8 +205,8 @@ def _manifest(folder: Path) -> tuple[dict[str, Any] | None, list[Damage]]:
         raise CaptureFormatError(f"{folder}: is not a capture folder (it has no {MANIFEST})")
     if not good:
         first = next(iter(why.values()))
-        if len(why) == 1 and len(texts) == 1:
-            raise first
+        if len(why) == 1 and len(texts) == 1:  # without either nothing can be read
+            raise type(first)(str(first).removesuffix(f"; {SALVAGE}")) from None
         return None, [Damage(name, 0, len(texts[name]), "altered") for name in why]
     damage = []
     one = next(iter(good))

@@ -271,7 +271,10 @@ WAV_BAD: dict[str, tuple[bytes, str]] = {
     "empty": (wav(1, 2, 16, b""), "there is no sound in it"),
     "cut": (wav(1, 2, 16, bytes(8), length=99), "99 B of sound are promised and 8 B are left"),
     "packed": (wav(2, 2, 4, bytes(8)), "sound of format 2 with 4 bits"),
-    "channels": (wav(1, 200, 8, bytes(200)), "200 channels at 8000 Hz; 1 to 64 channels at 1 Hz or more are read"),
+    "channels": (
+        wav(1, 200, 8, bytes(200)),
+        "200 channels at 8000 Hz; 1 to 64 channels at 1 Hz or more are read",
+    ),
 }
 
 

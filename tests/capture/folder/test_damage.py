@@ -94,6 +94,10 @@ def test_two_damaged_manifests_are_the_end(capture: Path) -> None:
     assert examine_any(capture).manifest is None
     with pytest.raises(CaptureFormatError, match="nothing says what the rest is"):
         salvage(capture)
+    (capture / "manifest.json").write_text("[]")
+    (capture / "manifest.copy.json").unlink()
+    with pytest.raises(CaptureFormatError, match=r"copy the folder again .*, or pull again$"):
+        salvage(capture)  # is not advised where it is what was tried
 
 
 def test_the_text_of_a_card_is_read_again_where_its_hash_says_which_bit_was_flipped(
