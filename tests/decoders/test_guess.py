@@ -184,7 +184,18 @@ def test_a_bus_with_the_usual_names_is_proposed_first_without_saying_them_again(
 def test_a_bus_without_names_is_known_by_its_signal(
     made: Callable[[], Edges], spec: str, tmp_path: Path
 ) -> None:
-    assert proposed(nameless(made()), tmp_path).proposals[0].spec == spec
+    best = proposed(nameless(made()), tmp_path).proposals[0]
+    assert best.spec == spec
+    assert best.against == (("no name tells which of D1 and D0 is MOSI",) if "mosi" in spec else ())
+
+
+def test_where_nothing_is_proposed_the_nearest_is_told_with_what_was_seen(tmp_path: Path) -> None:
+    found = proposed(draw(uart_text(b"AT\r\n", 87), ("line",)), tmp_path)
+    assert found.proposals == ()
+    assert found.nothing == (
+        "the nearest is uart:rx=line,baud=115200 with 57%, and 60% are the least that is proposed (115,200 Bd, a "
+        "standard rate; 8N1; 4 characters, 0 errors in the whole capture; 100% of the edges explained)"
+    )
 
 
 @pytest.mark.parametrize(

@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 
+import freezeframe as ff
 from freezeframe.analyzers.bringup.failure import Failure
 from freezeframe.capture.folder import CaptureFolder
 from freezeframe.capture.qualification import (
@@ -211,3 +212,9 @@ def test_one_that_is_named_and_cannot_be_used_is_refused_in_one_line(
         f"freezeframe: {path}: says nothing of {capture.path}: the capture is from emu:, it is of the card at "
         "etherbone://x\n"
     )
+    with pytest.raises(ff.InputError, match="it is of the card at etherbone://x"):
+        ff.explain(capture, qualified=path)
+    packets = path.with_suffix(".pcap")
+    packets.write_bytes(bytes.fromhex("d4c3b2a1020004000000000000000000ffff000001000000"))
+    with pytest.raises(ff.InputError, match=r"qualified: .*card\.pcap holds packets"):
+        ff.explain(packets, qualified=path)

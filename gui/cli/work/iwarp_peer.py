@@ -12,8 +12,8 @@ from typing import Any
 
 from freezeframe.capture.errors import InputError
 from freezeframe.capture.listen import listen_address
-from freezeframe.emulator.iwarp import plain_tcp
 from freezeframe.decoders.iwarp.words import terminate_words
+from freezeframe.emulator.iwarp import plain_tcp
 from freezeframe.emulator.iwarp.errors import IwarpError, PeerSilentError, TerminatedError
 from freezeframe.emulator.iwarp.faults import FAULTS, Order, parse_order
 from freezeframe.emulator.iwarp.mpa import Negotiated, Options

@@ -330,6 +330,10 @@ BAD = {
     ),
     "interval": (TABLES["siglent"].text.replace("100000000.0", "1e20"), "a row each 1e-20 s"),
     "row": (TABLES["rigol"].text + "3,1.0\n", "Expected 4 columns, got 2"),
+    "rate": (
+        TABLES["sigrok with time and names"].text.replace("500 kHz", "-500 kHz"),
+        "sample rate '-500 kHz': not a number with Hz",
+    ),
     "times that fit no unit": (
         TABLES["sigrok with time and names"].text.replace("\n6,", "\n2.1,"),
         "column Time has no unit, and its times do not fit 500000 Hz",
