@@ -277,7 +277,7 @@ def record_batches(
         ) as reader:
             yield from reader
     except (pa.ArrowInvalid, pa.ArrowTypeError) as error:
-        why = str(error).splitlines()[0][:200].rstrip(".")
+        why = re.sub("\0+", "NUL bytes", str(error).splitlines()[0][:200]).rstrip(". ")
         if "straddl" in why:
             why = f"a line is longer than {_BLOCK_B} B"
         cell = _BAD_CELL.fullmatch(why)

@@ -334,6 +334,10 @@ BAD = {
         TABLES["sigrok with time and names"].text.replace("500 kHz", "-500 kHz"),
         "sample rate '-500 kHz': not a number with Hz",
     ),
+    "a block of zeros after a crash": (
+        "time,rx\n" + "".join(f"{n}e-6,{n & 1}\n" for n in range(20_000)) + "\0" * 4096,
+        "got 1: NUL bytes; no table of samples",
+    ),
     "times that fit no unit": (
         TABLES["sigrok with time and names"].text.replace("\n6,", "\n2.1,"),
         "column Time has no unit, and its times do not fit 500000 Hz",
