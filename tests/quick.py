@@ -9,6 +9,7 @@ What stands here by name is only what is not worth looking at.
 
 from __future__ import annotations
 
+import asyncio
 import os
 import signal
 import subprocess
@@ -39,6 +40,14 @@ def _changed(test: str) -> int:
     return path.stat().st_mtime_ns if path.is_file() else 0
 
 
+def _looping() -> bool:
+    try:
+        asyncio.get_running_loop()
+    except RuntimeError:
+        return False
+    return True
+
+
 class Quick:
     """A plug-in of pytest, registered by ``--quick``."""
 
@@ -57,7 +66,12 @@ class Quick:
         pytest.skip(self._asked)
 
     def _too_long(self, _: int, frame: FrameType | None) -> None:
-        """Note a test, or cut it; but not within an import, which happens once in a run, whichever test asks first."""
+        """Note a test, or cut it; but not within an import, which happens once in a run, whichever test asks first, nor
+        in an event loop: the task at hand would keep the skip to itself, and the others wait for it for good.
+        """
+        if _looping():
+            self._is_late = True
+            return
         while frame is not None:
             if frame.f_code.co_filename.startswith("<frozen importlib"):
                 signal.setitimer(signal.ITIMER_PROF, LIMIT_S)

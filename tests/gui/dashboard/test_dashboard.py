@@ -471,6 +471,7 @@ def test_a_frozen_card_is_pulled_and_then_armed_and_frozen_by_keys(tmp_path: Pat
     assert len(CaptureFolder.open(tmp_path / "watch-0001.ff").devices) == 2
 
 
+@pytest.mark.slow  # waits for another program
 def test_a_freeze_turns_into_what_explains_it_without_a_key(tmp_path: Path) -> None:
     fake = FakeRecorder()
 
