@@ -8,7 +8,7 @@ from __future__ import annotations
 from freezeframe.capture.code import code
 from freezeframe.decoders.contract import EDGES, Channel, Decoder, Output
 from freezeframe.decoders.net.ethernet import ETHERNET
-from freezeframe.decoders.net.phy import MIN_GAP
+from freezeframe.decoders.net.phy import FRAME_SCHEMA, MIN_GAP, TEXTS
 
 
 def _direction(prefix: str, enable: str, what: str) -> tuple[Channel, ...]:
@@ -33,11 +33,7 @@ MII = Decoder(
     doc="Ethernet between MAC and PHY at 10 and 100 Mb/s: frames, errors, carrier events",
     consumes=EDGES,
     produces=(
-        Output(
-            "mii.frames",
-            code("freezeframe.decoders.net.phy_code:frame_schema"),
-            "frames, carrier events and errors on the interface",
-        ),
+        Output("mii.frames", FRAME_SCHEMA, "frames, carrier events and errors on the interface"),
         ETHERNET,
     ),
     decode=code("freezeframe.decoders.net.mii_code:decode_mii"),
@@ -45,5 +41,5 @@ MII = Decoder(
     new_state=code("freezeframe.decoders.net.mii_code:MiiState"),
     channels=CHANNELS,
     options=(MIN_GAP,),
-    texts=code("freezeframe.decoders.net.phy_code:phy_texts"),
+    texts=TEXTS,
 )

@@ -9,25 +9,30 @@ from typing import Any
 
 import pyarrow as pa
 
-from freezeframe.capture.errors import InputError
 from freezeframe.capture.files.edges import Edges
 from freezeframe.capture.files.samples import Samples
 from freezeframe.decoders.clocked import Clocked, clocking
 from freezeframe.decoders.contract import OptionValues
 from freezeframe.decoders.net.mii import CHANNELS
-from freezeframe.decoders.net.phy_code import Line, Side, blank_row, decode_sides, has_side
+from freezeframe.decoders.net.phy_code import Line, Sides, blank_row, decode_sides, sides_of
 from freezeframe.decoders.net.phy_kernels import AT, BEFORE
 
 _RX, _TX, _COL, _CRS = 0, 7, 14, 15  # places of rx_clk, tx_clk, col and crs among the channels
-_ENABLE, _ERROR = 5, 6  # after the clock; all before the error are needed
+_ENABLE, _ERROR = 5, 6  # after the clock
+# The PHY holds RXD around the clock edge, the MAC changes TXD right after it (22.3.1, 22.3.2).
+_LINES = {
+    _RX: Line("received", _RX, _RX + 1, _RX + _ENABLE, _RX + _ERROR, -1, AT, False),
+    _TX: Line("sent", _TX, _TX + 1, _TX + _ENABLE, _TX + _ERROR, _COL, BEFORE, False),
+}
+_SAY = "rx_clk=PROBE, rxd0=PROBE to rxd3=PROBE and rx_dv=PROBE, or tx_clk, txd0 to txd3 and tx_en"
 _CARRIER = clocking(0, marked=1 << _CRS)
 
 
-class MiiState:
-    """The directions that the capture has; known with the first piece."""
+class MiiState(Sides):
+    """The directions that the capture has, and the carrier."""
 
     def __init__(self, options: OptionValues) -> None:
-        self.sides: list[Side] | None = None
+        super().__init__(options)
         self.carrier = Clocked()
         self.carrier_at = -1  # since when CRS is active, -1 when it is not
         self.cut = False  # it was active already when the capture begins
@@ -43,27 +48,9 @@ def decode_mii(
         InputError: a direction has some but not all of clock, data and enable, or none is there.
     """
     if state.sides is None:
-        state.sides = _sides(piece.channels)
+        state.sides = sides_of("mii", piece.channels, CHANNELS, _LINES, _SAY)
     more = _carrier(piece, state, last) if piece.channels[_CRS] else []
     return decode_sides(piece, options, state.sides, "MII", last, more)
-
-
-def _sides(probes: tuple[str, ...]) -> list[Side]:
-    sides = []
-    # The PHY holds RXD around the clock edge, the MAC changes TXD right after it (22.3.1, 22.3.2).
-    for direction, first, take in (("received", _RX, AT), ("sent", _TX, BEFORE)):
-        if not has_side(probes, CHANNELS, slice(first, first + _ERROR), "mii"):
-            continue
-        error = first + _ERROR if probes[first + _ERROR] else -1
-        collision = _COL if direction == "sent" and probes[_COL] else -1
-        line = Line(direction, first, first + 1, first + _ENABLE, error, collision, take, False)
-        sides.append(Side(line, len(CHANNELS)))
-    if not sides:
-        raise InputError(
-            "decoder mii: neither direction has probes; say rx_clk=PROBE, rxd0=PROBE to rxd3=PROBE "
-            "and rx_dv=PROBE, or tx_clk, txd0 to txd3 and tx_en"
-        )
-    return sides
 
 
 def _carrier(piece: Edges | Samples, state: MiiState, last: bool) -> list[dict[str, Any]]:

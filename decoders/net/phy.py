@@ -1,7 +1,8 @@
-"""What the declarations of MII and RGMII share."""
+"""What the declarations of MII, RMII and RGMII share."""
 
 from __future__ import annotations
 
+from freezeframe.capture.code import code
 from freezeframe.decoders.contract import Option
 
 MIN_GAP = Option(
@@ -13,3 +14,5 @@ MIN_GAP = Option(
     maximum=10**6,
     unit="bits",
 )
+FRAME_SCHEMA = code("freezeframe.decoders.net.phy_code:frame_schema")
+TEXTS = code("freezeframe.decoders.net.phy_code:phy_texts")

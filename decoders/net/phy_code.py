@@ -212,25 +212,47 @@ class Side:
         self.frame["bytes"] = end - first
 
 
-def has_side(
-    probes: Sequence[str], channels: Sequence[Channel], needed: slice, decoder: str
-) -> bool:
-    """Tell whether the capture has a direction: all its needed channels, or none of them.
+class Sides:
+    """The directions that the capture has; known with the first piece."""
 
+    def __init__(self, options: OptionValues) -> None:
+        self.sides: list[Side] | None = None
+
+
+def sides_of(
+    decoder: str,
+    probes: Sequence[str],
+    channels: Sequence[Channel],
+    lines: Mapping[int, Line],
+    say: str,
+    side: type[Side] = Side,
+) -> list[Side]:
+    """Return the directions that a capture has.
+
+    Args:
+        lines: those that there may be, by the first of the channels that each needs; the last is its enable.
+        say: what to give for one, in the message.
     Raises:
-        InputError: it has some; the message says which are missing.
+        InputError: a direction has some of its channels, and the message says which are missing; or none is there.
     """
-    missing = [
-        channel.id
-        for channel, probe in zip(channels[needed], probes[needed], strict=True)
-        if not probe
-    ]
-    if missing and len(missing) < len(channels[needed]):
-        raise InputError(
-            f"decoder {decoder}: channels {', '.join(missing)} have no probe; a direction needs its "
-            "clock, four data and the enable, or none of them"
-        )
-    return not missing
+    sides = []
+    for first, line in lines.items():
+        needed = range(first, line.enable + 1)
+        missing = [channels[place].id for place in needed if not probes[place]]
+        if missing and len(missing) < len(needed):
+            raise InputError(
+                f"decoder {decoder}: channels {', '.join(missing)} have no probe; a direction needs its "
+                "clock, four data and the enable, or none of them"
+            )
+        if not missing:
+            error, collision = (
+                place if place >= 0 and probes[place] else -1
+                for place in (line.error, line.collision)
+            )
+            sides.append(side(line._replace(error=error, collision=collision), len(channels)))
+    if not sides:
+        raise InputError(f"decoder {decoder}: neither direction has probes; say {say}")
+    return sides
 
 
 def decode_sides(

@@ -8,7 +8,7 @@ from __future__ import annotations
 from freezeframe.capture.code import code
 from freezeframe.decoders.contract import EDGES, Channel, Decoder, Option, Output
 from freezeframe.decoders.net.ethernet import ETHERNET
-from freezeframe.decoders.net.phy import MIN_GAP
+from freezeframe.decoders.net.phy import FRAME_SCHEMA, MIN_GAP, TEXTS
 
 
 def _direction(prefix: str, what: str) -> tuple[Channel, ...]:
@@ -31,16 +31,12 @@ RGMII = Decoder(
     doc="Ethernet between MAC and PHY on both clock edges: frames, errors, in-band status",
     consumes=EDGES,
     produces=(
-        Output(
-            "rgmii.frames",
-            code("freezeframe.decoders.net.phy_code:frame_schema"),
-            "frames, status and errors on the interface",
-        ),
+        Output("rgmii.frames", FRAME_SCHEMA, "frames, status and errors on the interface"),
         ETHERNET,
     ),
     decode=code("freezeframe.decoders.net.rgmii_code:decode_rgmii"),
     decode_samples=code("freezeframe.decoders.net.rgmii_code:decode_rgmii"),
-    new_state=code("freezeframe.decoders.net.rgmii_code:RgmiiState"),
+    new_state=code("freezeframe.decoders.net.phy_code:Sides"),
     channels=CHANNELS,
     options=(
         Option(
@@ -53,5 +49,5 @@ RGMII = Decoder(
         Option("in_band", True, "idle symbols from the PHY carry its status"),
         MIN_GAP,
     ),
-    texts=code("freezeframe.decoders.net.phy_code:phy_texts"),
+    texts=TEXTS,
 )

@@ -8,7 +8,7 @@ from __future__ import annotations
 from freezeframe.capture.code import code
 from freezeframe.decoders.contract import EDGES, Channel, Decoder, Output
 from freezeframe.decoders.net.ethernet import ETHERNET
-from freezeframe.decoders.net.phy import MIN_GAP
+from freezeframe.decoders.net.phy import FRAME_SCHEMA, MIN_GAP, TEXTS
 
 
 def _named(name: str, doc: str, *more: str, optional: bool = True) -> Channel:
@@ -34,17 +34,13 @@ RMII = Decoder(
     doc="Ethernet between MAC and PHY, two bits a clock: frames and errors at 10 and 100 Mb/s",
     consumes=EDGES,
     produces=(
-        Output(
-            "rmii.frames",
-            code("freezeframe.decoders.net.phy_code:frame_schema"),
-            "frames and errors on the interface",
-        ),
+        Output("rmii.frames", FRAME_SCHEMA, "frames and errors on the interface"),
         ETHERNET,
     ),
     decode=code("freezeframe.decoders.net.rmii_code:decode_rmii"),
     decode_samples=code("freezeframe.decoders.net.rmii_code:decode_rmii"),
-    new_state=code("freezeframe.decoders.net.rmii_code:RmiiState"),
+    new_state=code("freezeframe.decoders.net.phy_code:Sides"),
     channels=CHANNELS,
     options=(MIN_GAP,),
-    texts=code("freezeframe.decoders.net.phy_code:phy_texts"),
+    texts=TEXTS,
 )
