@@ -51,7 +51,6 @@ def by_place(
 
 def kinds_of(column: object, kinds: tuple[str, ...]) -> npt.NDArray[np.int64]:
     """Return the number in ``kinds`` of each name of a column of names, -1 for another."""
-
     kind_number = pc.index_in(pc.cast(column, pa.string()), value_set=pa.array(kinds))
     numbers: npt.NDArray[np.int64] = pc.fill_null(kind_number, -1).to_numpy().astype(np.int64)
     return numbers

@@ -92,10 +92,10 @@ class Library:
                 ctypes.c_ssize_t.from_address(id(constant)).value += _REFERENCES
         with_gil = ctypes.PyDLL(path)
         self.lib = ctypes.CDLL(path)
-        _declare(self.lib)
+        _declare(self.lib, _SRD)
         # Symbols of what the library depends on are found through the library.
         self.glib = ctypes.CDLL(path)
-        _declare_glib(self.glib)
+        _declare(self.glib, _GLIB)
         with_gil.PyInit_sigrokdecode.restype = ctypes.py_object
         sys.modules["sigrokdecode"] = with_gil.PyInit_sigrokdecode()
         sys.path[:0] = folders
@@ -306,7 +306,16 @@ def _check(result: int, what: str) -> None:
         raise RuntimeError(f"{what} failed ({result})")
 
 
-def _declare_glib(glib: Any) -> None:
+def _declare(library: Any, functions: Mapping[str, tuple[Any, list[Any]]]) -> None:
+    """Say what functions return and take."""
+    for name, (result, kinds) in functions.items():
+        function = getattr(library, name)
+        function.restype = result
+        function.argtypes = kinds
+
+
+_GLIB = {
+    name: (c_void_p, kinds)
     for name, kinds in {
         "g_variant_new_string": [c_char_p],
         "g_variant_new_int32": [c_int],
@@ -317,22 +326,17 @@ def _declare_glib(glib: Any) -> None:
         "g_hash_table_new": [c_void_p, c_void_p],
         "g_hash_table_insert": [c_void_p, c_void_p, c_void_p],
         "g_strdup": [c_char_p],
-    }.items():
-        function = getattr(glib, name)
-        function.argtypes = kinds
-        function.restype = c_void_p
-
-
-def _declare(lib: Any) -> None:
-    lib.srd_session_new.argtypes = [POINTER(c_void_p)]
-    lib.srd_decoder_load.argtypes = [c_char_p]
-    lib.srd_decoder_get_by_id.argtypes = [c_char_p]
-    lib.srd_decoder_get_by_id.restype = c_void_p
-    lib.srd_inst_new.argtypes = [c_void_p, c_char_p, c_void_p]
-    lib.srd_inst_new.restype = c_void_p
-    lib.srd_inst_channel_set_all.argtypes = [c_void_p, c_void_p]
-    lib.srd_inst_stack.argtypes = [c_void_p, c_void_p, c_void_p]
-    lib.srd_session_metadata_set.argtypes = [c_void_p, c_int, c_void_p]
-    lib.srd_session_start.argtypes = [c_void_p]
-    lib.srd_session_send.argtypes = [c_void_p, c_uint64, c_uint64, c_void_p, c_uint64, c_uint64]
-    lib.srd_package_version_string_get.restype = c_char_p
+    }.items()
+}
+_SRD = {
+    "srd_session_new": (c_int, [POINTER(c_void_p)]),
+    "srd_decoder_load": (c_int, [c_char_p]),
+    "srd_decoder_get_by_id": (c_void_p, [c_char_p]),
+    "srd_inst_new": (c_void_p, [c_void_p, c_char_p, c_void_p]),
+    "srd_inst_channel_set_all": (c_int, [c_void_p, c_void_p]),
+    "srd_inst_stack": (c_int, [c_void_p, c_void_p, c_void_p]),
+    "srd_session_metadata_set": (c_int, [c_void_p, c_int, c_void_p]),
+    "srd_session_start": (c_int, [c_void_p]),
+    "srd_session_send": (c_int, [c_void_p, c_uint64, c_uint64, c_void_p, c_uint64, c_uint64]),
+    "srd_package_version_string_get": (c_char_p, []),
+}

@@ -65,7 +65,6 @@ class _Worker:
         self._session: Session | None = None
         self._memory: mmap.mmap | None = None
         self._address = 0
-        self._handled = 0
 
     def do(self, command: dict[str, Any]) -> tuple[dict[str, Any], bytes]:
         doing = {
@@ -130,10 +129,13 @@ class _Worker:
             "rows": [[row[0], list(row[2])] for row in getattr(decoder, "annotation_rows", ())],
         }, b""
 
-    def _open(self, command: dict[str, Any]) -> tuple[dict[str, Any], bytes]:
-        library = self._loaded()
+    def _share(self, command: dict[str, Any]) -> None:
         self._memory = mmap.mmap(command["memory_fd"], command["memory_B"])
         self._address = ctypes.addressof(ctypes.c_char.from_buffer(self._memory))
+
+    def _open(self, command: dict[str, Any]) -> tuple[dict[str, Any], bytes]:
+        library = self._loaded()
+        self._share(command)
         try:
             self._session = self._libsrd.Session(
                 library, command["stack"], command["samplerate_hz"], command["unitsize_B"]
@@ -172,9 +174,7 @@ class _Worker:
         fresh one, with all that is loaded, within a millisecond or two.
         """
         library = self._loaded()
-        memory = mmap.mmap(command["memory_fd"], command["memory_B"])
-        self._memory = memory
-        self._address = ctypes.addressof(ctypes.c_char.from_buffer(memory))
+        self._share(command)
         counts, errors, payload = [], [], []
         for trial in command["trials"]:
             try:
