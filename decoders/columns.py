@@ -260,6 +260,12 @@ def numbers(chunk: pa.Array) -> npt.NDArray[Any]:
     return data[chunk.offset : chunk.offset + len(chunk)]
 
 
+def cut_octets(data: npt.NDArray[np.uint8], ends: npt.NDArray[np.integer[Any]]) -> pa.Array:
+    """Return a column of octets: of row i ``data[ends[i] : ends[i + 1]]``."""
+    buffers = [None, pa.py_buffer(ends.astype(np.int32, copy=False)), pa.py_buffer(data)]
+    return pa.Array.from_buffers(pa.binary(), len(ends) - 1, buffers)
+
+
 def byte_strings(
     data: npt.NDArray[np.uint8], first: npt.NDArray[np.int64], count: npt.NDArray[np.int64]
 ) -> pa.Array:
@@ -267,8 +273,7 @@ def byte_strings(
     ends = np.zeros(len(first) + 1, dtype=np.int32)
     np.cumsum(count, out=ends[1:])
     at = np.arange(ends[-1]) + np.repeat(first - ends[:-1], count)
-    buffers = [None, pa.py_buffer(ends), pa.py_buffer(data[at])]
-    return pa.Array.from_buffers(pa.binary(), len(first), buffers)
+    return cut_octets(data[at], ends)
 
 
 def table_in_samples(table: pa.Table) -> pa.Table:

@@ -284,11 +284,7 @@ def _pattern(values: npt.NDArray[Any]) -> npt.NDArray[np.int64]:
 
 def _some(values: npt.NDArray[Any], there: npt.NDArray[np.bool_]) -> pa.Array:
     """Return numbers, null where they are not there."""
-    mask = pa.py_buffer(np.packbits(there, bitorder="little"))
-    made = whole(np.array(values))
-    return pa.Array.from_buffers(
-        made.type, len(made), [mask, made.buffers()[1]], offset=made.offset
-    )
+    return columns.some(np.array(values), there)
 
 
 class Sources:
@@ -328,6 +324,4 @@ def _payload(rows: Rows, kernel: Any) -> pa.Array:
     offsets = payload_offsets(rows, kernel["fragments"])
     data = np.empty(int(offsets[-1]), np.uint8)
     put_payload(rows, kernel["fragments"], kernel["payload"], offsets, data)
-    return pa.Array.from_buffers(
-        pa.binary(), len(rows), [None, pa.py_buffer(offsets.astype(np.int32)), pa.py_buffer(data)]
-    )
+    return columns.cut_octets(data, offsets)

@@ -45,7 +45,7 @@ def word_schema() -> pa.Schema:
     """Return the columns of the words that cross the link, in order.
 
     ``kind`` is ``HEAD``, ``BODY``, ``TAIL``, ``CREDIT``, ``STRAY`` (in no packet) or ``error``, and then
-    ``error`` says which (`_ERROR_TEXTS`). ``first``: the first word of its packet. ``data`` is a bit
+    ``error`` says which (`WORD_ERROR_TEXTS`). ``first``: the first word of its packet. ``data`` is a bit
     pattern; bit i of ``bad`` says that byte i of it was not received. ``t_ps`` is where the word begins
     on lane 0, known to ``t_unc_ps``.
     """
@@ -90,7 +90,7 @@ def word_texts(row: Mapping[str, Any]) -> Texts:
         return event_texts(row)
     if row["kind"] == "error":
         error = str(row["error"])
-        return Texts("!", error, f"{row['source']}: {error}: {_ERROR_TEXTS[error]}")
+        return Texts("!", error, f"{row['source']}: {error}: {WORD_ERROR_TEXTS[error]}")
     data = f"{row['data'] & (1 << 64) - 1:016x}"
     bad = f", bytes not received: mask {row['bad']:02x}" if row["bad"] else ""
     return Texts(
@@ -98,7 +98,7 @@ def word_texts(row: Mapping[str, Any]) -> Texts:
     )
 
 
-_ERROR_TEXTS = {
+WORD_ERROR_TEXTS = {
     "no-end": "the packet stopped without a control column that ends it",
     "no-start": "the end of a packet that did not begin",
     "no-credit": "a credit word was announced and did not come",
@@ -166,10 +166,7 @@ class _Half:
         )
         events.add(number, rows[:event_count].copy())
         new = room.cut(0, count)
-        self.waiting = _Columns._make(
-            np.concatenate((getattr(self.waiting, name), getattr(new, name)))
-            for name in _Columns._fields
-        )
+        self.waiting = _Columns._make(map(np.concatenate, zip(self.waiting, new, strict=True)))
         state = self._state[0]
         begun = state["place"] > 0 and self._lane.aligned
         self.known_to = _EVER if last else int(state["sample"]) if begun else self._lane.horizon
@@ -239,10 +236,8 @@ class BondedState:
             lost = max(first.taken, second.taken)
             at = min(int(half.waiting.sample[0]) for half in self.halves)
         elif last:
-            lost, at = (
-                max(half.taken + len(half.waiting.sample) for half in self.halves),
-                end_sample,
-            )
+            lost = max(half.taken + len(half.waiting.sample) for half in self.halves)
+            at = end_sample
         else:
             sample, span = first.waiting.sample, first.waiting.span
             undecided = int(sample[at0]) if at0 < len(sample) else first.known_to

@@ -42,6 +42,10 @@ class Symbols(NamedTuple):
     entry: npt.NDArray[np.uint16]
     group: npt.NDArray[np.int16]
 
+    @classmethod
+    def empty(cls, count: int) -> Symbols:
+        return cls._make(np.empty(count, kind) for kind in (np.int64, np.uint16, np.int16))
+
 
 class Lane:
     """The state of one lane between pieces.
@@ -144,11 +148,10 @@ class Lane:
 
     def _nothing(self, end_sample: int) -> tuple[Symbols, npt.NDArray[np.void]]:
         """Return no symbols; at the end of the capture (not -1) with the event that says why."""
-        none = Symbols(np.empty(0, np.int64), np.empty(0, np.uint16), np.empty(0, np.int16))
         events = np.zeros(int(end_sample >= 0), dtype=EVENT)
         events["code"] = NO_BITRATE
         events["sample"] = end_sample
-        return none, events
+        return Symbols.empty(0), events
 
     def _decode(self, edges: Edges, last: bool) -> tuple[Symbols, npt.NDArray[np.void]]:
         runs, events = self._to_runs(edges, last)
@@ -156,9 +159,7 @@ class Lane:
         done = 0
         while True:
             size = len(runs[0]) // 2 + 16  # a legal group has two runs or more
-            room = Symbols(
-                np.empty(size, np.int64), np.empty(size, np.uint16), np.empty(size, np.int16)
-            )
+            room = Symbols.empty(size)
             rows = np.zeros(_EVENTS_AT_ONCE, dtype=EVENT)
             done, count, event_count = symbols(
                 runs, done, self._settings, self._symbols, tuple(room), rows

@@ -12,13 +12,14 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from freezeframe.capture.registers import layouts
+from freezeframe.capture.registers.layouts import CREDIT, HEADER
 from freezeframe.decoders.columns import name_type, names, one_name, row_schema, table, verdicts
 from freezeframe.decoders.contract import OptionValues, Texts
 from freezeframe.decoders.link import packet_kernels as kernels
+from freezeframe.decoders.link.bonded_code import WORD_ERROR_TEXTS
 from freezeframe.decoders.link.bonding_kernels import WORD_ERRORS, WORD_KINDS
 from freezeframe.decoders.link.packet_kernels import LINK_ERRORS, new_packet_state
-from freezeframe.decoders.trace.schema import PACKET_KINDS, UNKNOWN_KIND
+from freezeframe.decoders.trace.schema import PACKET_KINDS, UNKNOWN_KIND, field_of
 
 
 def link_word_schema() -> pa.Schema:
@@ -156,11 +157,7 @@ def _expected_and_seen(row: Mapping[str, Any]) -> str:
 
 
 _ERROR_TEXTS = {
-    "no-end": "the packet stopped without a control column that ends it",
-    "no-start": "the end of a packet that did not begin",
-    "no-credit": "a credit word was announced and did not come",
-    "short-packet": "the packet has fewer than three words",
-    "cut-packet": "the capture ends inside the packet",
+    **WORD_ERROR_TEXTS,
     "bad-header": "the CRC of the header does not hold",
     "bad-payload": "the CRC of the payload does not hold",
     "bad-length": "the payload has {value} words, not as many as the header says",
@@ -192,13 +189,12 @@ def _codes(words: pa.Table, column: str, texts: Sequence[str]) -> npt.NDArray[np
 
 
 def _packet_table(rows: npt.NDArray[np.void], state: LinkState, direction: str) -> pa.Table:
-    header, read = rows["header"], rows["heads"] > 0
-
-    def field(lsb: int, mask: int) -> npt.NDArray[np.int64]:
-        value = (header >> np.uint64(lsb) & np.uint64(mask)).astype(np.int64)
-        return np.where(read, value, -1)
-
-    kind = field(layouts.HEADER_TYPE_LSB, layouts.HEADER_TYPE_MASK)
+    header = rows["header"].astype(np.int64)
+    field = {
+        name: np.where(rows["heads"] > 0, field_of(HEADER, name, header), -1)
+        for name in ("type", "flow", "seq", "length", "flags")
+    }
+    kind = field.pop("type")
     known = (kind >= 1) & (kind < len(PACKET_KINDS))
     dest = rows["address"].view(np.int64) if len(rows) else np.empty(0, np.int64)
     return table(
@@ -212,11 +208,8 @@ def _packet_table(rows: npt.NDArray[np.void], state: LinkState, direction: str) 
             "t_end_ps": rows["t_end_ps"],
             "t_unc_ps": np.full(len(rows), state.t_unc_ps),
             "direction": one_name(direction, len(rows)),
-            "flow": field(layouts.HEADER_FLOW_LSB, layouts.HEADER_FLOW_MASK),
-            "seq": field(layouts.HEADER_SEQ_LSB, layouts.HEADER_SEQ_MASK),
-            "length": field(layouts.HEADER_LENGTH_LSB, layouts.HEADER_LENGTH_MASK),
             "body_words": rows["body_words"],
-            "flags": field(layouts.HEADER_FLAGS_LSB, layouts.HEADER_FLAGS_MASK),
+            **field,
             "dest": np.where(rows["heads"] > 1, dest, -1),
             **{name: verdicts(rows[name]) for name in ("header_ok", "payload_ok", "length_ok")},
             "whole": rows["whole"] == 1,
@@ -227,9 +220,7 @@ def _packet_table(rows: npt.NDArray[np.void], state: LinkState, direction: str) 
 
 
 def _credit_table(rows: npt.NDArray[np.void], source: str) -> pa.Table:
-    def field(lsb: int, mask: int) -> npt.NDArray[np.int64]:
-        return (rows["word"] >> np.uint64(lsb) & np.uint64(mask)).astype(np.int64)
-
+    word = rows["word"].astype(np.int64)
     bad = (rows["parity_ok"] == 0) | (rows["crc_ok"] == 0)
     return table(
         credit_schema(),
@@ -237,9 +228,7 @@ def _credit_table(rows: npt.NDArray[np.void], source: str) -> pa.Table:
             "t_ps": rows["t_ps"],
             "source": one_name(source, len(rows)),
             "kind": names(bad.astype(np.int32), ("credit", "error")),
-            "flow": field(layouts.CREDIT_FLOW_LSB, layouts.CREDIT_FLOW_MASK),
-            "freed": field(layouts.CREDIT_FREED_LSB, layouts.CREDIT_FREED_MASK),
-            "flags": field(layouts.CREDIT_FLAGS_LSB, layouts.CREDIT_FLAGS_MASK),
+            **{name: field_of(CREDIT, name, word) for name in ("flow", "freed", "flags")},
             "parity_ok": rows["parity_ok"] == 1,
             "crc_ok": rows["crc_ok"] == 1,
         },

@@ -20,6 +20,7 @@ from freezeframe.capture.time_text import format_ps
 from freezeframe.decoders.clocked import Clocked, clocking
 from freezeframe.decoders.columns import (
     by_column,
+    cut_octets,
     event_schema,
     names,
     span_table,
@@ -116,11 +117,7 @@ class I2cState:
         self.transfers = 0  # given so far
         # Room that is kept: to allocate it for each piece costs as much as decoding.
         self.rows = np.empty(0, dtype=ROW)
-        self.data = (
-            np.empty(0, dtype=np.uint8),
-            np.empty(0, dtype=np.int64),
-            np.empty(0, dtype=np.int64),
-        )
+        self.data = np.empty(0, np.uint8), np.empty(0, np.int64), np.empty(0, np.int64)
 
     def make_room(self, rows: int, clocks: int) -> None:
         """Let the rows of so many clocks fit after those that there are."""
@@ -235,7 +232,6 @@ def _byte_table(records: npt.NDArray[np.void], piece: Edges | Samples) -> pa.Tab
 def _transfer_table(
     rows: npt.NDArray[np.void], state: I2cState, piece: Edges | Samples
 ) -> pa.Table:
-
     count = len(rows)
     used = int(rows["first_byte"][-1] + rows["bytes"][-1]) if count else 0
     offsets = np.append(rows["first_byte"], used).astype(np.int32)
@@ -252,9 +248,7 @@ def _transfer_table(
         transfer=np.arange(first_transfer, state.transfers),
         ten_bit=rows["ten"] == 1,
         address_ack=verdicts(rows["ack"]),
-        data=pa.Array.from_buffers(
-            pa.binary(), count, [None, pa.py_buffer(offsets), pa.py_buffer(data)]
-        ),
+        data=cut_octets(data, offsets),
         byte_sample=pa.ListArray.from_arrays(whole(offsets), whole(begin)),
         byte_end_sample=pa.ListArray.from_arrays(whole(offsets), whole(end)),
         samplerate_hz=np.full(count, piece.samplerate_hz),

@@ -18,6 +18,7 @@ from freezeframe.capture.files.samples import Samples
 from freezeframe.decoders.clocked import Clocked, clocking
 from freezeframe.decoders.columns import (
     by_column,
+    cut_octets,
     end_to_end,
     event_schema,
     name_type,
@@ -180,17 +181,13 @@ def _state_table(rows: Mapping[str, npt.NDArray[np.int64]], piece: Edges | Sampl
 def _scan_table(rows: npt.NDArray[np.void], state: JtagState, piece: Edges | Samples) -> pa.Table:
     count = len(rows)
     used = int(rows["first_byte"][-1] + (rows["bits"][-1] + 7) // 8) if count else 0
-    offsets = np.append(rows["first_byte"], used).astype(np.int32)
-    nothing = np.zeros(count + 1, dtype=np.int32)
+    offsets = np.append(rows["first_byte"], used)
+    nothing = np.zeros_like(offsets)
     lines = {}
     for name, place, line in (("tdi", _TDI, 0), ("tdo", _TDO, 1)):
         there = bool(piece.channels[place])
         data = state.shifted[line][: used if there else 0].copy()
-        lines[name] = pa.Array.from_buffers(
-            pa.binary(),
-            count,
-            [None, pa.py_buffer(offsets if there else nothing), pa.py_buffer(data)],
-        )
+        lines[name] = cut_octets(data, offsets if there else nothing)
     return span_table(
         scan_schema(),
         rows,
