@@ -306,37 +306,34 @@ def _check(result: int, what: str) -> None:
         raise RuntimeError(f"{what} failed ({result})")
 
 
-def _declare(library: Any, functions: Mapping[str, tuple[Any, list[Any]]]) -> None:
-    """Say what functions return and take."""
-    for name, (result, kinds) in functions.items():
+def _declare(library: Any, functions: Mapping[str, tuple[Any, ...]]) -> None:
+    for name, kinds in functions.items():
         function = getattr(library, name)
-        function.restype = result
-        function.argtypes = kinds
+        function.restype = kinds[0]
+        function.argtypes = kinds[1:]
 
 
-_GLIB = {
-    name: (c_void_p, kinds)
-    for name, kinds in {
-        "g_variant_new_string": [c_char_p],
-        "g_variant_new_int32": [c_int],
-        "g_variant_new_int64": [c_int64],
-        "g_variant_new_uint64": [c_uint64],
-        "g_variant_new_double": [c_double],
-        "g_variant_ref_sink": [c_void_p],
-        "g_hash_table_new": [c_void_p, c_void_p],
-        "g_hash_table_insert": [c_void_p, c_void_p, c_void_p],
-        "g_strdup": [c_char_p],
-    }.items()
+# Functions: what each returns, then what it takes.
+_GLIB: dict[str, tuple[Any, ...]] = {
+    "g_variant_new_string": (c_void_p, c_char_p),
+    "g_variant_new_int32": (c_void_p, c_int),
+    "g_variant_new_int64": (c_void_p, c_int64),
+    "g_variant_new_uint64": (c_void_p, c_uint64),
+    "g_variant_new_double": (c_void_p, c_double),
+    "g_variant_ref_sink": (c_void_p, c_void_p),
+    "g_hash_table_new": (c_void_p, c_void_p, c_void_p),
+    "g_hash_table_insert": (c_void_p, c_void_p, c_void_p, c_void_p),
+    "g_strdup": (c_void_p, c_char_p),
 }
-_SRD = {
-    "srd_session_new": (c_int, [POINTER(c_void_p)]),
-    "srd_decoder_load": (c_int, [c_char_p]),
-    "srd_decoder_get_by_id": (c_void_p, [c_char_p]),
-    "srd_inst_new": (c_void_p, [c_void_p, c_char_p, c_void_p]),
-    "srd_inst_channel_set_all": (c_int, [c_void_p, c_void_p]),
-    "srd_inst_stack": (c_int, [c_void_p, c_void_p, c_void_p]),
-    "srd_session_metadata_set": (c_int, [c_void_p, c_int, c_void_p]),
-    "srd_session_start": (c_int, [c_void_p]),
-    "srd_session_send": (c_int, [c_void_p, c_uint64, c_uint64, c_void_p, c_uint64, c_uint64]),
-    "srd_package_version_string_get": (c_char_p, []),
+_SRD: dict[str, tuple[Any, ...]] = {
+    "srd_session_new": (c_int, POINTER(c_void_p)),
+    "srd_decoder_load": (c_int, c_char_p),
+    "srd_decoder_get_by_id": (c_void_p, c_char_p),
+    "srd_inst_new": (c_void_p, c_void_p, c_char_p, c_void_p),
+    "srd_inst_channel_set_all": (c_int, c_void_p, c_void_p),
+    "srd_inst_stack": (c_int, c_void_p, c_void_p, c_void_p),
+    "srd_session_metadata_set": (c_int, c_void_p, c_int, c_void_p),
+    "srd_session_start": (c_int, c_void_p),
+    "srd_session_send": (c_int, c_void_p, c_uint64, c_uint64, c_void_p, c_uint64, c_uint64),
+    "srd_package_version_string_get": (c_char_p,),
 }

@@ -5,38 +5,23 @@ Source: the OUTPUT_PYTHON format of sigrok's decoder ``i2c``; libsigrokdecode 0.
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from typing import ClassVar
 
-import sigrokdecode as srd  # type: ignore[import-not-found]  # exists inside sigrok only
+# Of the folder above, which is on sigrok's path.
+from freezeframe_feed import Feed  # type: ignore[import-not-found]
 
 _CONDITIONS = ("START", "START REPEAT", "STOP")  # kinds of rows; those above are bytes
 _ADDRESS = 3
 _BITS = 8
 
 
-class Decoder(srd.Decoder):  # type: ignore[misc]  # of a module without types
+class Decoder(Feed):  # type: ignore[misc]  # of a module without types
     """START, START REPEAT, BITS, ADDRESS and DATA READ and WRITE, ACK, NACK, STOP."""
 
-    api_version = 3
     id = "freezeframe_i2c"
     name = longname = "I2C of Freezeframe"
     desc = "What Freezeframe's I2C decoder found."
-    license = "gplv3+"
-    inputs: ClassVar = ["logic"]
     outputs: ClassVar = ["i2c"]
-    tags: ClassVar = ["Embedded/industrial"]
-    options: Any = ()
-
-    def reset(self) -> None:
-        """Begin again; a row says all there is to it."""
-
-    def start(self) -> None:
-        """Declare the output."""
-        self._out = self.register(srd.OUTPUT_PYTHON)
-
-    def decode(self) -> None:
-        """Refuse samples."""
-        raise RuntimeError("takes rows, not samples")
 
     def give(self, row: list[int]) -> None:
         """Hand on one row: a condition, or a byte with its acknowledge."""

@@ -8,7 +8,8 @@ from __future__ import annotations
 from collections import namedtuple
 from typing import Any, ClassVar
 
-import sigrokdecode as srd  # type: ignore[import-not-found]  # exists inside sigrok only
+# Of the folder above, which is on sigrok's path.
+from freezeframe_feed import Feed  # type: ignore[import-not-found]
 
 _SELECT = 0  # kind of a row; else it is a word
 
@@ -16,17 +17,13 @@ _SELECT = 0  # kind of a row; else it is a word
 Data = namedtuple("Data", ["ss", "es", "val"])  # as sigrok declares it
 
 
-class Decoder(srd.Decoder):  # type: ignore[misc]  # of a module without types
+class Decoder(Feed):  # type: ignore[misc]  # of a module without types
     """CS-CHANGE, BITS, DATA and TRANSFER, each once its last sample is known."""
 
-    api_version = 3
     id = "freezeframe_spi"
     name = longname = "SPI of Freezeframe"
     desc = "What Freezeframe's SPI decoder found."
-    license = "gplv3+"
-    inputs: ClassVar = ["logic"]
     outputs: ClassVar = ["spi"]
-    tags: ClassVar = ["Embedded/industrial"]
     options: Any = (
         {"id": "word_bits", "desc": "Bits of a word", "default": 8},
         {
@@ -48,16 +45,12 @@ class Decoder(srd.Decoder):  # type: ignore[misc]  # of a module without types
 
     def start(self) -> None:
         """Declare the output, and where the bits of a word stand in it, the newest first."""
-        self._out = self.register(srd.OUTPUT_PYTHON)
+        super().start()
         bits = self.options["word_bits"]
         lsb_first = self.options["order"] == "lsb-first"
         self._places = [
             (number, number if lsb_first else bits - 1 - number) for number in reversed(range(bits))
         ]
-
-    def decode(self) -> None:
-        """Refuse samples."""
-        raise RuntimeError("takes rows, not samples")
 
     def give(self, row: list[int]) -> None:
         """Hand on one row: a change of the chip select, or a word."""

@@ -7,24 +7,21 @@ from __future__ import annotations
 
 from typing import Any, ClassVar
 
-import sigrokdecode as srd  # type: ignore[import-not-found]  # exists inside sigrok only
+# Of the folder above, which is on sigrok's path.
+from freezeframe_feed import Feed  # type: ignore[import-not-found]
 
 _FRAME, _BAD_START, _BREAK, _IDLE, _CUT = range(5)
 _RX = 0  # the decoder has one line
 _UNKNOWN = 0  # the value of a frame that has none
 
 
-class Decoder(srd.Decoder):  # type: ignore[misc]  # of a module without types
+class Decoder(Feed):  # type: ignore[misc]  # of a module without types
     """All objects of a UART; a frame's come together, with its last bit."""
 
-    api_version = 3
     id = "freezeframe_uart"
     name = longname = "UART of Freezeframe"
     desc = "What Freezeframe's UART decoder found."
-    license = "gplv3+"
-    inputs: ClassVar = ["logic"]
     outputs: ClassVar = ["uart"]
-    tags: ClassVar = ["Embedded/industrial"]
     options: Any = (
         {"id": "data_bits", "desc": "Data bits", "default": 8},
         {
@@ -36,20 +33,13 @@ class Decoder(srd.Decoder):  # type: ignore[misc]  # of a module without types
         {"id": "parity", "desc": "A parity bit", "default": "no", "values": ("yes", "no")},
     )
 
-    def reset(self) -> None:
-        """Begin again; a row says all there is to it."""
-
     def start(self) -> None:
         """Declare the output."""
-        self._out = self.register(srd.OUTPUT_PYTHON)
+        super().start()
         bits = self.options["data_bits"]
         msb_first = self.options["order"] == "msb-first"
         self._places = [bits - 1 - n if msb_first else n for n in range(bits)]
         self._parity = self.options["parity"] == "yes"
-
-    def decode(self) -> None:
-        """Refuse samples."""
-        raise RuntimeError("takes rows, not samples")
 
     def give(self, row: list[int]) -> None:
         """Hand on one row: a frame, a bad start, a break, an idle time, or a cut frame."""
