@@ -37,6 +37,7 @@ from freezeframe.decoders.trace.schema import (
     categories,
     column_types,
     field_of,
+    joined_columns,
     make_frame,
     name_of,
 )
@@ -76,10 +77,7 @@ def events_table(
         parts += _recorded(reading, timebase, places)
         if marked:
             parts.append(_errors(reading, marked, timebase, places))
-    joined: Rows = {
-        name: np.concatenate([part[name] for part in parts]) if parts else np.empty(0, np.int64)
-        for name in _COLUMNS
-    }
+    joined = joined_columns(_COLUMNS, parts)
     order = np.lexsort((joined["order"], joined["source"], joined["t_ps"]))
     return make_frame("events", {name: rows[order] for name, rows in joined.items()}, places)
 

@@ -5,7 +5,7 @@ Source: docs/formats.md section 2.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
@@ -118,14 +118,19 @@ def _recorded(device: DeviceCapture, memory: str) -> str:
 
 
 def _skipped(gaps: list[Gap], slots: Int64, read: npt.NDArray[np.bool_]) -> tuple[Skipped, ...]:
-    edges = np.flatnonzero(np.diff(np.concatenate([[True], read, [True]]).astype(np.int8)))
     rows_before = np.cumsum(read)
     gaps_met = []
-    for start, end in zip(edges[::2].tolist(), edges[1::2].tolist(), strict=True):
+    for start, end in _runs(~read):
         slot = int(slots[start])
         reason = next(g.reason for g in gaps if g.first_slot <= slot < g.first_slot + g.slots)
         gaps_met.append(Skipped(int(rows_before[start]), slot, end - start, reason))
     return tuple(gaps_met)
+
+
+def _runs(there: npt.NDArray[np.bool_]) -> Iterator[tuple[int, int]]:
+    """Yield where each stretch that is true begins and ends."""
+    edges = np.flatnonzero(np.diff(there, prepend=False, append=False)).tolist()
+    return zip(edges[::2], edges[1::2], strict=True)
 
 
 def at_earliest(timebase: TimeBase, readings: Sequence[Reading]) -> TimeBase:
@@ -245,9 +250,13 @@ class _Notes:
         ]
 
 
+def _records(count: int) -> str:
+    return plural(count, "record", thousands="")
+
+
 def _check_gaps(reading: Reading, notes: _Notes) -> None:
     for gap in reading.skipped:
-        text = f"{plural(gap.count, 'record', thousands='')} from this slot on could not be read: {gap.reason}"
+        text = f"{_records(gap.count)} from this slot on could not be read: {gap.reason}"
         notes.problem(ProblemCode.NOT_READ, gap.first_slot, gap.count, text)
         # Where nothing newer was read the row stands at the newest record that was.
         record = min(gap.record, len(reading) - 1)
@@ -262,18 +271,17 @@ def _check_kinds(reading: Reading, notes: _Notes) -> None:
     for number in np.unique(kind[~allowed[kind]]).tolist():
         rows = np.flatnonzero(kind == number)
         if number in _RESERVED:
-            text = f"{plural(len(rows), 'record', thousands='')} of the reserved kind {number}, from this slot on"
+            text = f"{_records(len(rows))} of the reserved kind {number}, from this slot on"
             notes.records(ProblemCode.RESERVED_KIND, rows, number, text)
         else:
             text = (
-                f"{plural(len(rows), 'record', thousands='')} of kind {_KIND_NAMES[number]}, which this memory never "
+                f"{_records(len(rows))} of kind {_KIND_NAMES[number]}, which this memory never "
                 "holds, from this slot on"
             )
             notes.records(ProblemCode.MISPLACED_KIND, rows, number, text)
     if not reading.is_log:
         rows = np.flatnonzero(reading.columns.dt == 0)
-        many = plural(len(rows), "record", thousands="")
-        text = f"{many} with dt 0, from this slot on; a tap stores one word a cycle"
+        text = f"{_records(len(rows))} with dt 0, from this slot on; a tap stores one word a cycle"
         notes.records(ProblemCode.ZERO_DT, rows, 0, text)
 
 
@@ -324,12 +332,10 @@ def _check_times(reading: Reading, notes: _Notes) -> None:
 
 
 def _check_undated(reading: Reading, notes: _Notes) -> None:
-    undated = (reading.dated.flags & kernels.DATED) == 0
-    edges = np.flatnonzero(np.diff(np.concatenate([[False], undated, [False]]).astype(np.int8)))
-    for start, end in zip(edges[::2].tolist(), edges[1::2].tolist(), strict=True):
+    for start, end in _runs((reading.dated.flags & kernels.DATED) == 0):
         count, slack = end - start, int(reading.dated.slack[start])
         known = f"known to {slack} cycles" if slack >= 0 else "not known"
         slot = int(reading.slot[start])
-        text = f"{plural(count, 'record', thousands='')} from this slot on without a TIME to date them: {known}"
+        text = f"{_records(count)} from this slot on without a TIME to date them: {known}"
         notes.problem(ProblemCode.UNDATED, slot, count, text)
         notes.marks.append(Mark(ProblemCode.UNDATED, start, slot, count))

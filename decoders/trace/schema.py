@@ -5,7 +5,7 @@ Source: docs/formats.md sections 3, 4 and 8.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, lru_cache
 from typing import Any
@@ -177,6 +177,16 @@ def make_frame(table: str, columns: Mapping[str, Any], places: Places) -> pd.Dat
         else:
             frame[name] = np.asarray(values).astype(kind, copy=False)
     return pd.DataFrame(frame)
+
+
+def joined_columns(
+    names: Iterable[str], parts: Sequence[Mapping[str, npt.NDArray[np.generic]]]
+) -> dict[str, npt.NDArray[np.generic]]:
+    """Return these columns of all parts, one after the other; empty ones of no part."""
+    return {
+        name: np.concatenate([part[name] for part in parts]) if parts else np.empty(0, np.int64)
+        for name in names
+    }
 
 
 @lru_cache(maxsize=64)

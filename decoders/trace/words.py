@@ -21,6 +21,7 @@ from freezeframe.decoders.trace.schema import (
     Places,
     categories,
     field_of,
+    joined_columns,
     make_frame,
     schema,
 )
@@ -54,17 +55,9 @@ def words_and_packets(
         word_rows += len(words[-1]["t_ps"])
         packet_rows += len(framed)
     return (
-        make_frame("words", _joined("words", words), places),
-        make_frame("packets", _joined("packets", packets), places),
+        make_frame("words", joined_columns(schema("words").names, words), places),
+        make_frame("packets", joined_columns(schema("packets").names, packets), places),
     )
-
-
-def _joined(table: str, parts: list[Columns]) -> Columns:
-    names = schema(table).names
-    return {
-        name: np.concatenate([part[name] for part in parts]) if parts else np.empty(0, np.int64)
-        for name in names
-    }
 
 
 def _words(
