@@ -260,7 +260,7 @@ def numbers(chunk: pa.Array) -> npt.NDArray[Any]:
     return data[chunk.offset : chunk.offset + len(chunk)]
 
 
-def cut_octets(data: npt.NDArray[np.uint8], ends: npt.NDArray[np.integer[Any]]) -> pa.Array:
+def cut_octets(data: npt.NDArray[Any], ends: npt.NDArray[np.integer[Any]]) -> pa.Array:
     """Return a column of octets: of row i ``data[ends[i] : ends[i + 1]]``."""
     buffers = [None, pa.py_buffer(ends.astype(np.int32, copy=False)), pa.py_buffer(data)]
     return pa.Array.from_buffers(pa.binary(), len(ends) - 1, buffers)

@@ -166,7 +166,10 @@ class _Half:
         )
         events.add(number, rows[:event_count].copy())
         new = room.cut(0, count)
-        self.waiting = _Columns._make(map(np.concatenate, zip(self.waiting, new, strict=True)))
+        self.waiting = _Columns._make(
+            np.concatenate((getattr(self.waiting, name), getattr(new, name)))
+            for name in _Columns._fields
+        )
         state = self._state[0]
         begun = state["place"] > 0 and self._lane.aligned
         self.known_to = _EVER if last else int(state["sample"]) if begun else self._lane.horizon

@@ -8,6 +8,7 @@ import numpy as np
 import pyarrow as pa
 
 from freezeframe.capture.errors import InputError
+from freezeframe.decoders.columns import cut_octets
 
 _LINES = ("mosi", "miso")
 _PLACES = ("word_sample", "word_end_sample")
@@ -51,6 +52,5 @@ def _bytes(table: pa.Table, line: str, decoder: str) -> list[bytes]:
         )
     offsets = np.zeros(len(lists) + 1, dtype=np.int32)
     np.cumsum(lists.value_lengths().to_numpy(zero_copy_only=False), out=offsets[1:])
-    buffers = [None, pa.py_buffer(offsets), pa.py_buffer(words.astype(np.uint8))]
-    texts: list[bytes] = pa.Array.from_buffers(pa.binary(), len(lists), buffers).to_pylist()
+    texts: list[bytes] = cut_octets(words.astype(np.uint8), offsets).to_pylist()
     return texts
