@@ -163,7 +163,9 @@ def test_what_is_no_capture_is_said(tmp_path: Path) -> None:
         with pytest.raises(ff.InputError, match=r"nothing\.ff: does not exist"):
             act(tmp_path / "nothing.ff")
     for act in (ff.open, ff.explain, ff.check):
-        with pytest.raises(ff.InputError, match=r"is a file, not a capture .*decode .*a\.csv"):
+        with pytest.raises(
+            ff.InputError, match=r"is not a capture folder, but a file.*decode .*a\.csv"
+        ):
             act(samples)
     with pytest.raises(ff.InputError, match=r"text\.ff: no format is recognised"):
         ff.decode(text)

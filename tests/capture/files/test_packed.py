@@ -95,6 +95,7 @@ def test_damage_is_one_clear_error(
     assert "byte 0x" in str(error.value)
 
 
+@pytest.mark.slow  # measures the process, in which a quick run leaves threads of tests that it cut
 @pytest.mark.parametrize("suffix", PACK)
 def test_a_bomb_takes_the_room_of_the_disk_that_there_is_and_no_memory(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, suffix: str
