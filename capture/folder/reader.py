@@ -145,8 +145,8 @@ def read_manifest(
     refuse_empty(folder)
     if not folder.is_dir():
         raise CaptureFormatError(
-            f"{folder}: is not a capture folder, but a file; give the folder NAME.ff that pull wrote, and of samples or "
-            f"packets see what is in them: freezeframe decode {folder}"
+            f"{folder}: is not a capture folder, but a file; give the folder NAME.ff that pull wrote, and of samples "
+            f"or packets see what is in them: freezeframe decode {folder}"
         )
     if not where.is_file():
         raise CaptureFormatError(
