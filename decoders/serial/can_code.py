@@ -6,7 +6,6 @@ Source: ISO 11898-1:2015.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
 from functools import cache
 from typing import Any
 
@@ -131,13 +130,7 @@ def _measured(edges: Edges, options: OptionValues, state: CanState) -> pa.Table:
     rows["bytes"] = rows["error"] = 0
     rows["kind"] = RATE
     rows["sample"], rows["end_sample"] = 0, max(0, meter.first_change)
-    count = int(np.searchsorted(edges.sample, meter.last_change, side="right"))
-    head = replace(
-        edges,
-        sample=edges.sample[:count],
-        value=edges.value[:count],
-        end_sample=meter.last_change + 1,
-    )
+    head = meter.looked_at(edges)
 
     def score(nominal: int, fast: int, point: float = state.point) -> Score:
         record = new_state()[0]
@@ -149,7 +142,7 @@ def _measured(edges: Edges, options: OptionValues, state: CanState) -> pa.Table:
         return Score(good, int((rows["error"] != 0).sum()), int((rows["brs"] == 1).sum()))
 
     pulses = [bit.baud for bit in meter.bit_times(edges.samplerate_hz)]
-    found = measured_rates(edges.samplerate_hz, pulses, state.rates, score) if count else None
+    found = measured_rates(edges.samplerate_hz, pulses, state.rates, score) if len(head) else None
     if found is None:
         state.rates = (0, 0)
         few = meter.changes <= LEAST_PULSES

@@ -1,8 +1,9 @@
-"""Edges for a kernel part by part, and the rows that it gave in one."""
+"""Settings and edges for a kernel, the edges part by part, and the rows that it gave in one."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -10,6 +11,14 @@ import numpy.typing as npt
 from freezeframe.capture.files.edges import Edges
 
 Part = tuple[npt.NDArray[np.void], npt.NDArray[np.uint8]]  # rows, and the octets they point into
+
+
+def record_of(kind: np.dtype[np.void], **fields: Any) -> np.void:
+    """Return a record with these fields; others are 0."""
+    record: np.void = np.zeros(1, dtype=kind)[0]
+    for name, value in fields.items():
+        record[name] = value
+    return record
 
 
 def edge_parts(

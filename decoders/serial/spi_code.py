@@ -20,7 +20,7 @@ from freezeframe.capture.files.samples import Samples
 from freezeframe.decoders.clocked import Clocked, clocking
 from freezeframe.decoders.columns import event_schema, names, octets, one_name, span_table, whole
 from freezeframe.decoders.contract import OptionValues, Texts
-from freezeframe.decoders.serial.rows import joined
+from freezeframe.decoders.serial.rows import joined, record_of
 from freezeframe.decoders.serial.spi_kernels import close, words
 from freezeframe.decoders.serial.spi_room import WordRoom
 from freezeframe.decoders.serial.spi_rows import (
@@ -123,8 +123,7 @@ def decode_spi(
     Raises:
         InputError: there is neither MISO nor MOSI.
     """
-    settings = _settings(piece, options)
-    option, record = settings[0], state.record[0]
+    option, record = _settings(piece, options), state.record[0]
     word_bits = options.integer("word_bits")
     # Every second sample can be a bit; up to a word less one is carried in.
     columns = state.room.columns((len(piece) // 2 + 1 + word_bits) // word_bits + 1)
@@ -209,7 +208,7 @@ _ERROR_TEXTS = {
 }
 
 
-def _settings(piece: Edges | Samples, options: OptionValues) -> npt.NDArray[np.void]:
+def _settings(piece: Edges | Samples, options: OptionValues) -> np.void:
     if not piece.channels[1] and not piece.channels[2]:
         raise InputError(
             "decoder spi: neither miso nor mosi has a probe; say miso=PROBE or mosi=PROBE"
@@ -217,20 +216,23 @@ def _settings(piece: Edges | Samples, options: OptionValues) -> npt.NDArray[np.v
     mode = options.integer("mode")
     selects = sum(1 << bit for bit in range(_FIRST_SELECT, 7) if piece.channels[bit])
     gap = options.number("gap_us")
-    settings = np.zeros(1, dtype=SETTINGS)
-    settings["falling"] = mode in (1, 2)
-    settings["idle"] = mode >> 1
-    settings["word_bits"] = options.integer("word_bits")
-    settings["lsb_first"] = options.text("order") == "lsb-first"
-    settings["selects"] = selects
-    settings["active_low"] = selects if options.text("select") == "active-low" else 0
-    if gap and not selects and not piece.samplerate_hz:
-        raise InputError(
-            f"decoder spi: option gap_us={gap:g}: the capture has no sample rate; give it with --samplerate"
-        )
+    gap_samples = 0
     if gap and not selects:
-        settings["gap_samples"] = max(1, round(gap * piece.samplerate_hz / _US_PER_S))
-    return settings
+        if not piece.samplerate_hz:
+            raise InputError(
+                f"decoder spi: option gap_us={gap:g}: the capture has no sample rate; give it with --samplerate"
+            )
+        gap_samples = max(1, round(gap * piece.samplerate_hz / _US_PER_S))
+    return record_of(
+        SETTINGS,
+        falling=mode in (1, 2),
+        idle=mode >> 1,
+        word_bits=options.integer("word_bits"),
+        lsb_first=options.text("order") == "lsb-first",
+        selects=selects,
+        active_low=selects if options.text("select") == "active-low" else 0,
+        gap_samples=gap_samples,
+    )
 
 
 def _word_table(

@@ -11,7 +11,7 @@ Source: the asynchronous frame of ITU-T V.4; the rates are those of ITU-T V.5, V
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import numpy.typing as npt
@@ -147,6 +147,12 @@ class PulseMeter:
             self._changes.append(edges.sample[at])
             self.changes += len(at)
         self._level = int(level[-1])
+
+    def looked_at(self, edges: Edges) -> Edges:
+        """Return edges up to the last change that was taken: what comes after depends on where pieces end."""
+        count = int(np.searchsorted(edges.sample, self.last_change, side="right"))
+        sample, value = edges.sample[:count], edges.value[:count]
+        return replace(edges, sample=sample, value=value, end_sample=self.last_change + 1)
 
     def bit_times(self, samplerate_hz: int) -> list[BitTime]:
         """Return what `bit_times` does, of the pulses so far."""

@@ -6,7 +6,6 @@ Source: the asynchronous frame of ITU-T V.4 and TIA-232.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import replace
 from functools import cache
 from typing import Any
 
@@ -26,6 +25,7 @@ from freezeframe.decoders.columns import (
 )
 from freezeframe.decoders.contract import OptionValues, Texts
 from freezeframe.decoders.cursor import line_of
+from freezeframe.decoders.serial.rows import record_of
 from freezeframe.decoders.serial.uart_baud import (
     LEAST_PULSES,
     PulseMeter,
@@ -98,7 +98,7 @@ class UartState:
             raise InputError(_NO_RATE)
         rates = [bit.baud for bit in meter.bit_times(edges.samplerate_hz)]
         if len(rates) > 1:
-            looked_at = _until(whole, meter.last_change)
+            looked_at = meter.looked_at(whole)
             shares = [_wrong_share(looked_at, options, baud) for baud in rates]
             # The longest bit time stays unless frames are clearly better with a shorter one.
             shares[1:] = [_BY_FRAMES * share for share in shares[1:]]
@@ -191,13 +191,6 @@ def _fact(piece: Edges, error: int, place: tuple[int, int], baud: int) -> pa.Tab
     return _table(rows, piece, baud, fact=not error)
 
 
-def _until(edges: Edges, last_change: int) -> Edges:
-    """Return edges up to one of them: what comes after depends on where pieces end."""
-    count = int(np.searchsorted(edges.sample, last_change, side="right"))
-    sample, value = edges.sample[:count], edges.value[:count]
-    return replace(edges, sample=sample, value=value, end_sample=last_change + 1)
-
-
 def _wrong_share(edges: Edges, options: OptionValues, baud: int) -> float:
     """Return how many frames of a hundred are wrong at this rate, and starts that are none."""
     settings = _settings(edges.samplerate_hz, options, baud)
@@ -265,17 +258,18 @@ def _settings(samplerate_hz: int, options: OptionValues, baud: int) -> np.void:
     halves = 2 * (1 + options.integer("bits") + (parity != "none")) + round(
         2 * options.number("stop")
     )
-    settings = np.zeros(1, dtype=SETTINGS)
-    settings["samplerate_hz"] = samplerate_hz
-    settings["baud"] = baud
-    settings["bits"] = options.integer("bits")
-    settings["parity"] = PARITIES.index(parity)
-    settings["break_samples"] = -(-halves * samplerate_hz // (2 * baud))
-    settings["half_down"] = samplerate_hz // (2 * baud)
-    settings["half_up"] = -(-samplerate_hz // (2 * baud))
-    settings["msb_first"] = options.text("order") == "msb-first"
-    settings["invert"] = options.flag("invert")
-    return settings[0]  # type: ignore[no-any-return]  # numpy says Any of an element
+    return record_of(
+        SETTINGS,
+        samplerate_hz=samplerate_hz,
+        baud=baud,
+        bits=options.integer("bits"),
+        parity=PARITIES.index(parity),
+        break_samples=-(-halves * samplerate_hz // (2 * baud)),
+        half_down=samplerate_hz // (2 * baud),
+        half_up=-(-samplerate_hz // (2 * baud)),
+        msb_first=options.text("order") == "msb-first",
+        invert=options.flag("invert"),
+    )
 
 
 def _table(

@@ -22,7 +22,7 @@ from freezeframe.decoders.columns import (
     span_table,
 )
 from freezeframe.decoders.contract import OptionValues
-from freezeframe.decoders.serial.rows import Part, edge_parts, joined_with_octets
+from freezeframe.decoders.serial.rows import Part, edge_parts, joined_with_octets, record_of
 from freezeframe.decoders.serial.usb_kernels import (
     ERRORS,
     FRACTION,
@@ -175,15 +175,16 @@ def _settings(samplerate_hz: int, signalling: str) -> np.void:
             f"{least_hz} are needed, {_LEAST_SAMPLES * _FULL_HZ} for full speed"
         )
     one = FRACTION * samplerate_hz
-    settings = np.zeros(1, dtype=SETTINGS)[0]
-    settings["full_bit"] = one // _FULL_HZ
-    settings["low_bit"] = one // _LOW_HZ
-    settings["reset"] = one * 2_500 // _NS  # 7.1.7.5
-    settings["keep_alive"] = one * 1_200 // _NS  # two bits at low speed, less the tolerance
-    settings["se0"] = one * 110 // _NS  # of the two bits of an end at full speed
-    settings["idle"] = one * 5_000 // _NS  # seven bits at low speed are 4.7 us
-    settings["speed"] = ("automatic", "low-speed", "full-speed").index(signalling)
-    return settings  # type: ignore[no-any-return]  # numpy says Any of an element
+    return record_of(
+        SETTINGS,
+        full_bit=one // _FULL_HZ,
+        low_bit=one // _LOW_HZ,
+        reset=one * 2_500 // _NS,  # 7.1.7.5
+        keep_alive=one * 1_200 // _NS,  # two bits at low speed, less the tolerance
+        se0=one * 110 // _NS,  # of the two bits of an end at full speed
+        idle=one * 5_000 // _NS,  # seven bits at low speed are 4.7 us
+        speed=("automatic", "low-speed", "full-speed").index(signalling),
+    )
 
 
 def _transactions(found: Part, state: UsbState, last: bool) -> Part:
