@@ -48,6 +48,19 @@ def event_schema(columns: Mapping[str, pa.DataType]) -> pa.Schema:
     return span_schema({"error": name_type(), **columns})
 
 
+def sampled_schema(columns: Mapping[str, pa.DataType]) -> pa.Schema:
+    """Return the schema of events with their samples: `event_schema`, ``sample`` and ``end_sample`` last."""
+    return event_schema({**columns, "sample": pa.int64(), "end_sample": pa.int64()})
+
+
+def codes_of(column: pa.ChunkedArray, texts: Sequence[str]) -> npt.NDArray[np.int64]:
+    """Return where in ``texts`` each name of a column of `name_type` is, -1 for another."""
+    named = column.combine_chunks()
+    places = [texts.index(t) if t in texts else -1 for t in named.dictionary.to_pylist()]
+    codes: npt.NDArray[np.int64] = np.array(places, np.int64)[named.indices.to_numpy()]
+    return codes
+
+
 def names(
     codes: npt.NDArray[np.integer[Any]], texts: Sequence[str], *, checked: bool = True
 ) -> pa.Array:

@@ -25,6 +25,7 @@ from freezeframe.decoders.bus.parallel_sample_kernels import items_of_samples, s
 from freezeframe.decoders.bus.parallel_tables import Items, item_table, timed_table, word_table
 from freezeframe.decoders.clocked import Clocked, clocking
 from freezeframe.decoders.contract import OptionValues
+from freezeframe.decoders.serial.rows import record_of
 
 _MAX_BITS = 64  # of a word
 _CLK, _ENABLE, _DATA = 0, 1, 2  # places of channels; d0 to d63 from _DATA on
@@ -116,16 +117,19 @@ def _clocking_of(channels: tuple[str, ...], edge: tuple[bool, bool, bool]) -> np
 
 
 @lru_cache(maxsize=16)
-def _layout(channels: tuple[str, ...], enable_high: bool, span_ps: int) -> npt.NDArray[np.void]:
+def _layout(channels: tuple[str, ...], enable_high: bool, span_ps: int) -> np.void:
     """Return where the items are among the channels, a record of LAYOUT."""
-    layout = np.zeros(1, dtype=LAYOUT)
-    layout["mask"], layout["mask_high"] = _masks(channels)
-    layout["place"] = _DATA
-    if channels[_ENABLE]:
-        layout["bit"] = 1 << _ENABLE
-        layout["level"] = enable_high << _ENABLE
-    layout["span_ps"] = span_ps
-    return layout
+    low, high = _masks(channels)
+    bit = 1 << _ENABLE if channels[_ENABLE] else 0
+    return record_of(
+        LAYOUT,
+        mask=low,
+        mask_high=high,
+        place=_DATA,
+        bit=bit,
+        level=bit if enable_high else 0,
+        span_ps=span_ps,
+    )
 
 
 def _items(
@@ -186,7 +190,7 @@ def _of_clocks(
     layout = _layout(piece.channels, options.text("enable_level") == "high", span_ps)
     for clocks in state.clocked.parts(piece, _clocking(piece.channels, options)):
         stop = None if until_sample is None else int(np.searchsorted(clocks.sample, until_sample))
-        count = items(clocks.cut(0, stop), layout[0], room, count)
+        count = items(clocks.cut(0, stop), layout, room, count)
     return count
 
 

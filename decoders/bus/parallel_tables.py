@@ -12,10 +12,10 @@ import pyarrow as pa
 
 from freezeframe.decoders.bus.parallel_kernels import TIMED_ROW, WORD_ROW, close_word, words
 from freezeframe.decoders.columns import (
-    event_schema,
     names,
     one_name,
     one_number,
+    sampled_schema,
     span_table,
     whole,
 )
@@ -33,12 +33,10 @@ def item_schema() -> pa.Schema:
     stands until the next clock, enabled or not, the last one until the end of the capture. An error
     about the timing stands between clock and change, with ``value`` -1.
     """
-    return event_schema(
+    return sampled_schema(
         {
             "value": pa.int64(),
             "bits": pa.int8(),
-            "sample": pa.int64(),
-            "end_sample": pa.int64(),
         }
     )
 

@@ -14,7 +14,7 @@ from freezeframe.capture.files.edges import Edges, samples_to_ps
 from freezeframe.capture.files.samples import Samples
 from freezeframe.decoders.bus.pci_names import ERRORS, PCI_NAMES, VERDICTS, Names, parity_text
 from freezeframe.decoders.bus.pci_stream import PhaseColumns, RowColumns
-from freezeframe.decoders.columns import event_schema, name_type, names, span_schema, span_table
+from freezeframe.decoders.columns import name_type, names, sampled_schema, span_schema, span_table
 from freezeframe.decoders.contract import Texts
 
 _SHOWN = 8  # data phases of a transaction that are shown
@@ -61,7 +61,7 @@ def transaction_schema() -> pa.Schema:
     that ended in a retry, ``first_try`` is the number of the first. Of an error about parity
     ``expected`` is what PAR should have been and ``seen`` what it was, PAR64 as bit 1 of both (-1 else).
     """
-    return event_schema(
+    return sampled_schema(
         {
             "transaction": pa.int64(),
             "command": name_type(),
@@ -87,8 +87,6 @@ def transaction_schema() -> pa.Schema:
             "first_try": pa.int64(),
             "expected": pa.int8(),
             "seen": pa.int8(),
-            "sample": pa.int64(),
-            "end_sample": pa.int64(),
         }
     )
 

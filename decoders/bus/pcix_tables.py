@@ -22,9 +22,9 @@ from freezeframe.decoders.bus.pci_tables import (
     error_names,
 )
 from freezeframe.decoders.columns import (
-    event_schema,
     name_type,
     names,
+    sampled_schema,
     span_schema,
     span_table,
     whole,
@@ -68,7 +68,7 @@ def transaction_schema() -> pa.Schema:
     (-1 without). Of an error about parity ``expected`` is what PAR should have been and ``seen`` what
     it was, PAR64 as bit 1 of both (-1 else).
     """
-    return event_schema(
+    return sampled_schema(
         {
             "transaction": pa.int64(),
             "command": name_type(),
@@ -97,8 +97,6 @@ def transaction_schema() -> pa.Schema:
             "status": name_type(),
             "expected": pa.int8(),
             "seen": pa.int8(),
-            "sample": pa.int64(),
-            "end_sample": pa.int64(),
         }
     )
 
@@ -113,7 +111,7 @@ def split_schema() -> pa.Schema:
     ``completions`` counts them. ``latency_ps`` is from the end of the request to the begin of the
     first Split Completion (-1 without). ``byte_count`` was asked for (0 for a write).
     """
-    return event_schema(
+    return sampled_schema(
         {
             "request": pa.int64(),
             "completion": pa.int64(),
@@ -127,8 +125,6 @@ def split_schema() -> pa.Schema:
             "completions": pa.int64(),
             "latency_ps": pa.int64(),
             "status": name_type(),
-            "sample": pa.int64(),
-            "end_sample": pa.int64(),
         }
     )
 

@@ -13,7 +13,15 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from freezeframe.capture.registers.layouts import CREDIT, HEADER
-from freezeframe.decoders.columns import name_type, names, one_name, row_schema, table, verdicts
+from freezeframe.decoders.columns import (
+    codes_of,
+    name_type,
+    names,
+    one_name,
+    row_schema,
+    table,
+    verdicts,
+)
 from freezeframe.decoders.contract import OptionValues, Texts
 from freezeframe.decoders.link import packet_kernels as kernels
 from freezeframe.decoders.link.bonded_code import WORD_ERROR_TEXTS
@@ -104,8 +112,8 @@ def decode_link(
     columns = (
         words.column("t_ps").to_numpy(),
         words.column("data").to_numpy().view(np.uint64),
-        _codes(words, "kind", WORD_KINDS),
-        _codes(words, "error", WORD_ERRORS),
+        codes_of(words.column("kind"), WORD_KINDS),
+        codes_of(words.column("error"), WORD_ERRORS),
         words.column("first").to_numpy(),
     )
     places = tuple(np.empty(n, np.int64) for _ in range(3))
@@ -179,13 +187,6 @@ class LinkState:
 
 def _wrong(names: Sequence[str]) -> str:
     return f", bad {' and '.join(names)}" if names else ""
-
-
-def _codes(words: pa.Table, column: str, texts: Sequence[str]) -> npt.NDArray[np.int64]:
-    named = words.column(column).combine_chunks()
-    numbers = np.array([texts.index(text) for text in named.dictionary.to_pylist()], np.int64)
-    codes: npt.NDArray[np.int64] = numbers[named.indices.to_numpy()]
-    return codes
 
 
 def _packet_table(rows: npt.NDArray[np.void], state: LinkState, direction: str) -> pa.Table:

@@ -14,7 +14,7 @@ import pyarrow as pa
 
 from freezeframe.capture.errors import InputError
 from freezeframe.capture.time_text import format_ps
-from freezeframe.decoders.columns import event_schema, name_type
+from freezeframe.decoders.columns import name_type, sampled_schema
 from freezeframe.decoders.contract import OptionValues, Texts
 from freezeframe.decoders.parts.i2c_memory import (
     ACCESS_ERRORS,
@@ -45,7 +45,7 @@ def operation_schema() -> pa.Schema:
     found out, a row of kind ``address-bytes`` stands before all others: ``length_B`` says how many, and
     ``addressed`` whether the capture shows it; ``op`` is empty.
     """
-    return event_schema(
+    return sampled_schema(
         {
             "op": name_type(),
             "device": pa.int16(),
@@ -56,8 +56,6 @@ def operation_schema() -> pa.Schema:
             "polls": pa.int64(),
             "cycle_ps": pa.int64(),
             "transfer": pa.int64(),
-            "sample": pa.int64(),
-            "end_sample": pa.int64(),
         }
     )
 

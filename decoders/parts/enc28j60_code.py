@@ -10,7 +10,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from freezeframe.decoders.columns import event_schema, name_type
+from freezeframe.decoders.columns import name_type, sampled_schema
 from freezeframe.decoders.contract import OptionValues, Texts
 from freezeframe.decoders.net.ethernet import EthernetFrame, ethernet_texts
 from freezeframe.decoders.net.ethernet_code import ethernet_table
@@ -41,7 +41,7 @@ def operation_schema() -> pa.Schema:
     from or written to buffer memory, from ``pointer`` on. -1 stands for what is not there or not
     known. ``transfer`` is the number of the SPI transfer.
     """
-    return event_schema(
+    return sampled_schema(
         {
             "op": name_type(),
             "register": name_type(),
@@ -52,8 +52,6 @@ def operation_schema() -> pa.Schema:
             "length_B": pa.int32(),
             "memory": pa.binary(),
             "transfer": pa.int64(),
-            "sample": pa.int64(),
-            "end_sample": pa.int64(),
         }
     )
 

@@ -14,7 +14,7 @@ from typing import Any
 import pyarrow as pa
 
 from freezeframe.capture.files.edges import sample_to_ps
-from freezeframe.decoders.columns import event_schema, name_type
+from freezeframe.decoders.columns import name_type, sampled_schema
 from freezeframe.decoders.contract import OptionValues, Texts
 from freezeframe.decoders.parts.i2c_memory import (
     ACCESS_ERRORS,
@@ -43,7 +43,7 @@ def field_schema() -> pa.Schema:
     ``high-warning``, ``low-warning``). ``reads`` counts the accesses that its bytes come from: only
     one makes a value of two bytes coherent.
     """
-    return event_schema(
+    return sampled_schema(
         {
             "op": name_type(),
             "page": name_type(),
@@ -57,8 +57,6 @@ def field_schema() -> pa.Schema:
             "calibration": name_type(),
             "limit": name_type(),
             "reads": pa.int32(),
-            "sample": pa.int64(),
-            "end_sample": pa.int64(),
         }
     )
 
@@ -72,7 +70,7 @@ def transaction_schema() -> pa.Schema:
     ``address`` the byte there (-1 unknown); ``addressed`` says that it was sent. ``memory`` are the
     bytes, ``transfer`` is the number of the first I2C transfer.
     """
-    return event_schema(
+    return sampled_schema(
         {
             "op": name_type(),
             "device": pa.int16(),
@@ -82,8 +80,6 @@ def transaction_schema() -> pa.Schema:
             "length_B": pa.int32(),
             "memory": pa.binary(),
             "transfer": pa.int64(),
-            "sample": pa.int64(),
-            "end_sample": pa.int64(),
         }
     )
 

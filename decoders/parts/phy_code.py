@@ -8,7 +8,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from freezeframe.decoders.columns import event_schema, name_type
+from freezeframe.decoders.columns import name_type, sampled_schema
 from freezeframe.decoders.contract import OptionValues, Texts
 from freezeframe.decoders.parts.phy_link import Link, link_of, media_of
 from freezeframe.decoders.parts.phy_registers import (
@@ -36,7 +36,7 @@ def register_schema() -> pa.Schema:
     capture), ``name`` its name in the standard, ``value`` what was read or written, ``bits`` what that says in
     words, ``changed`` the bits that differ from the last value of this register that was seen (0 the first time).
     """
-    return event_schema(
+    return sampled_schema(
         {
             "clause": pa.int8(),
             "op": name_type(),
@@ -47,8 +47,6 @@ def register_schema() -> pa.Schema:
             "value": pa.int32(),
             "bits": pa.string(),
             "changed": pa.int32(),
-            "sample": pa.int64(),
-            "end_sample": pa.int64(),
         }
     )
 
@@ -60,7 +58,7 @@ def link_schema() -> pa.Schema:
     it is about; the registers that explain it are those of the reads up to the next one. ``mode`` is the mode that
     both ends agree on, as ``100 full``, empty where it is not known; ``why`` is the reason in words.
     """
-    return event_schema(
+    return sampled_schema(
         {
             "clause": pa.int8(),
             "phy": pa.int8(),
@@ -68,8 +66,6 @@ def link_schema() -> pa.Schema:
             "up": pa.bool_(),
             "mode": name_type(),
             "why": pa.string(),
-            "sample": pa.int64(),
-            "end_sample": pa.int64(),
         }
     )
 

@@ -12,7 +12,7 @@ import pyarrow as pa
 
 from freezeframe.capture.files.edges import sample_to_ps
 from freezeframe.capture.time_text import format_ps
-from freezeframe.decoders.columns import event_schema, name_type
+from freezeframe.decoders.columns import name_type, sampled_schema
 from freezeframe.decoders.contract import OptionValues, Texts
 from freezeframe.decoders.parts.at45_commands import AT45_COMMANDS, STATUS_BITS, DataFlash
 from freezeframe.decoders.parts.spi_bytes import byte_transfers
@@ -36,7 +36,7 @@ def operation_schema() -> pa.Schema:
     what is not there. ``transfer`` is the number of the SPI transfer. ``source`` is ``flash``, with the
     number of its chip select when that is not 0.
     """
-    return event_schema(
+    return sampled_schema(
         {
             "op": name_type(),
             "opcode": pa.int16(),
@@ -48,8 +48,6 @@ def operation_schema() -> pa.Schema:
             "polls": pa.int64(),
             "busy_ps": pa.int64(),
             "transfer": pa.int64(),
-            "sample": pa.int64(),
-            "end_sample": pa.int64(),
         }
     )
 

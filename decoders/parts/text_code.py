@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from freezeframe.decoders.columns import event_schema, name_type
+from freezeframe.decoders.columns import codes_of, name_type, sampled_schema
 from freezeframe.decoders.contract import OptionValues, Texts
 
 _CR, _LF = 13, 10
@@ -29,14 +29,12 @@ def line_schema() -> pa.Schema:
     bit; ``kind`` is ``line``, or ``error`` (``wrong-characters``) where there are any. ``t_ps`` and ``sample`` are
     those of the first character, ``t_end_ps`` and ``end_sample`` those where the last one ends.
     """
-    return event_schema(
+    return sampled_schema(
         {
             "text": pa.string(),
             "ending": name_type(),
             "characters": pa.int32(),
             "wrong": pa.int32(),
-            "sample": pa.int64(),
-            "end_sample": pa.int64(),
         }
     )
 
@@ -105,9 +103,7 @@ def line_texts(row: Mapping[str, Any]) -> Texts:
 
 
 def _characters(table: pa.Table) -> _Characters:
-    frames = (
-        np.asarray(table.column("kind").cast(pa.string()).to_numpy(zero_copy_only=False)) == "frame"
-    )
+    frames = codes_of(table.column("kind"), ("frame",)) == 0
     columns = {name: table.column(name).to_numpy()[frames].astype(np.int64) for name in
                ("data", "t_ps", "t_end_ps", "sample", "end_sample")}  # fmt: skip
     good = np.ones(int(frames.sum()), bool)

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from freezeframe.decoders.columns import event_schema
+from freezeframe.decoders.columns import codes_of, sampled_schema
 from freezeframe.decoders.contract import OptionValues, Texts
 from freezeframe.decoders.sci import layout
 
@@ -35,7 +35,7 @@ def packet_schema() -> pa.Schema:
     valid bytes, between the pointers; ``data`` all bytes with the wrapper. ``kind`` is ``packet`` or ``error``, and
     ``error`` says everything that is wrong. A number of a packet that ends before it is -1.
     """
-    return event_schema(
+    return sampled_schema(
         {
             "queue": pa.string(),
             "command": pa.string(),
@@ -44,8 +44,6 @@ def packet_schema() -> pa.Schema:
             "wire_B": pa.int64(),
             "body": pa.binary(),
             "data": pa.binary(),
-            "sample": pa.int64(),
-            "end_sample": pa.int64(),
         }
     )
 
@@ -63,9 +61,7 @@ def decode_packets(
     table: pa.Table, options: OptionValues, state: PacketState, last: bool
 ) -> pa.Table:
     """Join items of `parallel.items`, of 64 lines, to packets."""
-    items = (
-        np.asarray(table.column("kind").cast(pa.string()).to_numpy(zero_copy_only=False)) == "item"
-    )
+    items = codes_of(table.column("kind"), ("item",)) == 0
     values = table.column("value").to_numpy()[items].astype(np.int64)
     names = ("t_ps", "t_end_ps", "sample", "end_sample")
     times = [table.column(name).to_numpy()[items].tolist() for name in names]

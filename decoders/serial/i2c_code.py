@@ -23,6 +23,7 @@ from freezeframe.decoders.columns import (
     cut_octets,
     event_schema,
     names,
+    sampled_schema,
     span_table,
     verdicts,
     whole,
@@ -85,7 +86,7 @@ def transfer_schema() -> pa.Schema:
     repeated START, ``stopped`` that it ends with a STOP. ``byte_sample`` and ``byte_end_sample``
     are where the first bit of each byte of ``data`` was sampled, and one bit after its acknowledge.
     """
-    return event_schema(
+    return sampled_schema(
         {
             "transfer": pa.int64(),
             "address": pa.int16(),
@@ -99,8 +100,6 @@ def transfer_schema() -> pa.Schema:
             "byte_sample": pa.list_(pa.int64()),
             "byte_end_sample": pa.list_(pa.int64()),
             "samplerate_hz": pa.int64(),
-            "sample": pa.int64(),
-            "end_sample": pa.int64(),
         }
     )
 

@@ -20,9 +20,9 @@ from freezeframe.decoders.columns import (
     by_column,
     cut_octets,
     end_to_end,
-    event_schema,
     name_type,
     names,
+    sampled_schema,
     span_schema,
     span_table,
 )
@@ -73,15 +73,13 @@ def scan_schema() -> pa.Schema:
     register shifted in: of an ``ir`` scan its own, -1 where it is not known or longer than 63 bits.
     A scan lasts from its first bit to the update.
     """
-    return event_schema(
+    return sampled_schema(
         {
             "register": name_type(),
             "bits": pa.int64(),
             "tdi": pa.binary(),
             "tdo": pa.binary(),
             "instruction": pa.int64(),
-            "sample": pa.int64(),
-            "end_sample": pa.int64(),
         }
     )
 

@@ -17,9 +17,9 @@ from freezeframe.capture.errors import InputError
 from freezeframe.capture.files.edges import Edges, samples_to_ps
 from freezeframe.decoders.columns import (
     by_column,
-    event_schema,
     name_type,
     names,
+    sampled_schema,
     span_table,
 )
 from freezeframe.decoders.contract import OptionValues, Texts
@@ -51,14 +51,12 @@ def slot_schema() -> pa.Schema:
     ``kind`` is ``reset``, ``presence`` (from the end of a reset to its answer), ``bit`` or ``error``. ``low_ps`` is
     how long the line was low, of ``presence`` by the device.
     """
-    return event_schema(
+    return sampled_schema(
         {
             "bit": pa.int8(),
             "present": pa.bool_(),
             "overdrive": pa.bool_(),
             "low_ps": pa.int64(),
-            "sample": pa.int64(),
-            "end_sample": pa.int64(),
         }
     )
 
@@ -72,7 +70,7 @@ def byte_schema() -> pa.Schema:
     ``rom`` is the address of the device that is selected, -1 for none or all. ``conflicts`` counts the bits of
     a search in which devices differ. Addresses are int64 bit patterns, the family in the lowest octet.
     """
-    return event_schema(
+    return sampled_schema(
         {
             "value": pa.int64(),
             "name": name_type(),
@@ -83,8 +81,6 @@ def byte_schema() -> pa.Schema:
             "conflicts": pa.int8(),
             "expected": pa.int16(),
             "seen": pa.int16(),
-            "sample": pa.int64(),
-            "end_sample": pa.int64(),
         }
     )
 

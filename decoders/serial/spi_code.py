@@ -18,7 +18,7 @@ from freezeframe.capture.errors import InputError
 from freezeframe.capture.files.edges import Edges
 from freezeframe.capture.files.samples import Samples
 from freezeframe.decoders.clocked import Clocked, clocking
-from freezeframe.decoders.columns import event_schema, names, octets, one_name, span_table, whole
+from freezeframe.decoders.columns import names, octets, one_name, sampled_schema, span_table, whole
 from freezeframe.decoders.contract import OptionValues, Texts
 from freezeframe.decoders.serial.rows import joined, record_of
 from freezeframe.decoders.serial.spi_kernels import close, words
@@ -50,15 +50,13 @@ def word_schema() -> pa.Schema:
     one bit after the last was. An error about a word that was cut has its ``bits`` so far. -1
     stands for what is not there.
     """
-    return event_schema(
+    return sampled_schema(
         {
             "select": pa.int8(),
             "transfer": pa.int64(),
             "mosi": pa.int64(),
             "miso": pa.int64(),
             "bits": pa.int8(),
-            "sample": pa.int64(),
-            "end_sample": pa.int64(),
         }
     )
 
@@ -72,7 +70,7 @@ def transfer_schema() -> pa.Schema:
     the first bit of each was sampled, ``word_end_sample`` one bit after its last. ``whole`` says
     that both ends are in the capture.
     """
-    return event_schema(
+    return sampled_schema(
         {
             "select": pa.int8(),
             "transfer": pa.int64(),
@@ -83,8 +81,6 @@ def transfer_schema() -> pa.Schema:
             "word_sample": pa.list_(pa.int64()),
             "word_end_sample": pa.list_(pa.int64()),
             "samplerate_hz": pa.int64(),
-            "sample": pa.int64(),
-            "end_sample": pa.int64(),
         }
     )
 

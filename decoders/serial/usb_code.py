@@ -16,9 +16,9 @@ from freezeframe.capture.errors import InputError
 from freezeframe.capture.files.edges import Edges
 from freezeframe.decoders.columns import (
     byte_strings,
-    event_schema,
     name_type,
     names,
+    sampled_schema,
     span_table,
 )
 from freezeframe.decoders.contract import OptionValues
@@ -59,7 +59,7 @@ def packet_schema() -> pa.Schema:
     then ``error`` says which; of ``bad-crc`` the row of the packet stands before it, and ``expected`` and ``seen``
     say what the CRC should have been and was. -1 stands for what is not there, null for a verdict.
     """
-    return event_schema(
+    return sampled_schema(
         {
             "pid": name_type(),
             "speed": name_type(),
@@ -71,8 +71,6 @@ def packet_schema() -> pa.Schema:
             "crc_ok": pa.bool_(),
             "expected": pa.int32(),
             "seen": pa.int32(),
-            "sample": pa.int64(),
-            "end_sample": pa.int64(),
         }
     )
 
@@ -84,7 +82,7 @@ def transaction_schema() -> pa.Schema:
     ``kind`` is ``transaction`` or ``error``. ``token`` is OUT, IN or SETUP, ``toggle`` the PID of the data,
     ``handshake`` that of the answer, empty where there is none.
     """
-    return event_schema(
+    return sampled_schema(
         {
             "token": name_type(),
             "speed": name_type(),
@@ -93,8 +91,6 @@ def transaction_schema() -> pa.Schema:
             "toggle": name_type(),
             "data": pa.binary(),
             "handshake": name_type(),
-            "sample": pa.int64(),
-            "end_sample": pa.int64(),
         }
     )
 
@@ -108,7 +104,7 @@ def transfer_schema() -> pa.Schema:
     eight octets of a control transfer, ``request`` the same in words, ``about`` its descriptors in words.
     ``status`` is the last handshake, ``naks`` the transactions that were put off.
     """
-    return event_schema(
+    return sampled_schema(
         {
             "transfer": name_type(),
             "address": pa.int16(),
@@ -121,8 +117,6 @@ def transfer_schema() -> pa.Schema:
             "naks": pa.int32(),
             "transactions": pa.int32(),
             "about": pa.string(),
-            "sample": pa.int64(),
-            "end_sample": pa.int64(),
         }
     )
 

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import numpy as np
 import numpy.typing as npt
-import pyarrow as pa
-import pyarrow.compute as pc
 
 from freezeframe.capture.files.edges import Edges
 
@@ -47,13 +45,6 @@ def by_place(
     order = np.argsort(np.concatenate([first_place, second_place]), kind="stable")
     merged: npt.NDArray[np.int64] = np.concatenate([first, second])[order]
     return merged
-
-
-def kinds_of(column: object, kinds: tuple[str, ...]) -> npt.NDArray[np.int64]:
-    """Return the number in ``kinds`` of each name of a column of names, -1 for another."""
-    kind_number = pc.index_in(pc.cast(column, pa.string()), value_set=pa.array(kinds))
-    numbers: npt.NDArray[np.int64] = pc.fill_null(kind_number, -1).to_numpy().astype(np.int64)
-    return numbers
 
 
 def places_after(

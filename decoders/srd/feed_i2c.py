@@ -13,9 +13,10 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from freezeframe.capture.files.edges import Edges
+from freezeframe.decoders.columns import codes_of
 from freezeframe.decoders.contract import OptionValues
 from freezeframe.decoders.serial.i2c_glitches import new_filter, without_glitches
-from freezeframe.decoders.srd.feed_edges import LineEdges, kinds_of, places_after
+from freezeframe.decoders.srd.feed_edges import LineEdges, places_after
 
 _KINDS = ("start", "repeated-start", "stop", "address", "address-low", "data")  # numbers of rows
 _FIRST_BYTE = _KINDS.index("address")
@@ -52,7 +53,7 @@ class I2cRows:
         risen = np.concatenate([self._risen, place[level == 1]])
         self._risen = risen[-_BITS - 1 :]  # with the acknowledge, a byte that is open has no more
         table = tables["i2c.bytes"]
-        kind = kinds_of(table.column("kind"), _KINDS)
+        kind = codes_of(table.column("kind"), _KINDS)
         chosen = kind >= 0
         rows = np.full((int(chosen.sum()), 1 + len(_COLUMNS) + _BITS), -1, dtype=np.int64)
         rows[:, 0] = kind[chosen]

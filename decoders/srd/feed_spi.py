@@ -14,9 +14,10 @@ import pyarrow as pa
 
 from freezeframe.capture.errors import InputError
 from freezeframe.capture.files.edges import Edges
+from freezeframe.decoders.columns import codes_of
 from freezeframe.decoders.contract import OptionValues
 from freezeframe.decoders.serial.spi_wide import MOST_NUMBER_BITS
-from freezeframe.decoders.srd.feed_edges import LineEdges, by_place, kinds_of, places_after
+from freezeframe.decoders.srd.feed_edges import LineEdges, by_place, places_after
 
 _CLK, _FIRST_SELECT, _SELECTS = 0, 3, 4
 _SELECT, _WORD = 0, 1  # kinds of rows
@@ -97,7 +98,7 @@ class SpiRows:
         # More bits than these no word can have that is still open.
         self._sampled = sampled[-self._word_bits :]
         # -1 without a chip select, in both.
-        chosen = (kinds_of(table.column("kind"), ("word",)) == 0) & (
+        chosen = (codes_of(table.column("kind"), ("word",)) == 0) & (
             table.column("select").to_numpy() == number
         )
         rows = np.zeros((int(chosen.sum()), _HEAD + self._word_bits), dtype=np.int64)

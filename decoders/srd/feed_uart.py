@@ -14,10 +14,11 @@ import pyarrow as pa
 
 from freezeframe.capture.errors import InputError
 from freezeframe.capture.files.edges import Edges, join
+from freezeframe.decoders.columns import codes_of
 from freezeframe.decoders.contract import OptionValues
 from freezeframe.decoders.serial.uart_code import uart_texts
 from freezeframe.decoders.serial.uart_kernels import PARITIES, middle_of, parity_verdict
-from freezeframe.decoders.srd.feed_edges import LineEdges, by_place, kinds_of
+from freezeframe.decoders.srd.feed_edges import LineEdges, by_place
 
 _FRAME, _BAD_START, _BREAK, _IDLE, _CUT = range(5)  # kinds of rows
 _ERRORS = ("", "bad-start", "break")  # the errors of which a row comes, in the order of the kinds
@@ -81,8 +82,8 @@ class UartRows:
 
     def _event_rows(self, piece: Edges, table: pa.Table) -> npt.NDArray[np.int64]:
         # The errors about a frame repeat what it says itself.
-        kind = kinds_of(table.column("error"), _ERRORS)
-        kind[kinds_of(table.column("kind"), ("frame", "error")) < 0] = -1
+        kind = codes_of(table.column("error"), _ERRORS)
+        kind[codes_of(table.column("kind"), ("frame", "error")) < 0] = -1
         rows = self._room(int((kind >= 0).sum()))
         rows[:, 0] = kind[kind >= 0]
         for at, name in (
@@ -157,5 +158,5 @@ class UartRows:
 
 def _check_measured(table: pa.Table) -> None:
     """Raise the error that says why there is no rate; a line that never changes has no error."""
-    for row in table.filter(kinds_of(table.column("kind"), ("error",)) == 0).to_pylist():
+    for row in table.filter(codes_of(table.column("kind"), ("error",)) == 0).to_pylist():
         raise InputError(f"decoder uart: {uart_texts(row).long}")
