@@ -113,6 +113,7 @@ def decode_packets(
         "length_B": block.length,
         "wire_B": block.wire_B,
         **{name: of[name] for name in packet_schema().names if name in of and name != "fcs_ok"},
+        "fragment": of["fragment"] == 1,
     }
     named = {
         "source": _named(block.interface.astype(np.int64), lambda place: _source(block, place)),
@@ -125,7 +126,6 @@ def decode_packets(
         "ip_checksum": (more[checks.IP_SUM] + 1, _SUMS),
         "checksum": (more[checks.SUM] + 1, _SUMS),
     }
-    made |= {"fragment": of["fragment"] == 1}
     whole = len(row) == count
     table: dict[str, Any] = {
         name: column if whole else column[row] for name, column in made.items()

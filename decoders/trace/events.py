@@ -88,25 +88,26 @@ def _recorded(reading: Reading, timebase: TimeBase, places: Places) -> list[Rows
     for kind in wanted:
         rows = np.flatnonzero(reading.columns.kind == kind)
         if len(rows):
-            part = _common(reading, timebase, places, rows)
-            part["kind"] = np.full(len(rows), EVENT_KINDS.index(kind.name))
-            part |= _meaning(kind, reading.columns.data[rows], reading.roles.card)
-            part["order"] = 2 * rows + 1
+            part = _common(reading, timebase, places, rows) | {
+                "kind": np.full(len(rows), EVENT_KINDS.index(kind.name)),
+                **_meaning(kind, reading.columns.data[rows], reading.roles.card),
+                "order": 2 * rows + 1,
+            }
             parts.append(part)
     return parts
 
 
 def _errors(reading: Reading, marks: Sequence[Mark], timebase: TimeBase, places: Places) -> Rows:
     rows = np.array([mark.record for mark in marks], dtype=np.int64)
-    part = _common(reading, timebase, places, rows)
-    part["kind"] = np.full(len(rows), EVENT_KINDS.index(ERROR))
-    part["slot"] = np.array([mark.slot for mark in marks], dtype=np.int64)
-    part["value"] = np.array([mark.value for mark in marks], dtype=np.int64)
-    part["code"] = _objects([str(mark.code) for mark in marks])
-    part["flow"] = np.full(len(rows), -1)
-    part["event_source"] = np.full(len(rows), "", dtype=np.object_)
-    part["order"] = 2 * rows  # what is wrong with a record stands before it
-    return part
+    return _common(reading, timebase, places, rows) | {
+        "kind": np.full(len(rows), EVENT_KINDS.index(ERROR)),
+        "slot": np.array([mark.slot for mark in marks], dtype=np.int64),
+        "value": np.array([mark.value for mark in marks], dtype=np.int64),
+        "code": _objects([str(mark.code) for mark in marks]),
+        "flow": np.full(len(rows), -1),
+        "event_source": np.full(len(rows), "", dtype=np.object_),
+        "order": 2 * rows,  # what is wrong with a record stands before it
+    }
 
 
 def _common(reading: Reading, timebase: TimeBase, places: Places, rows: Int64) -> Rows:

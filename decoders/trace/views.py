@@ -29,10 +29,10 @@ def credits(events: pd.DataFrame) -> pd.DataFrame:
     """
     rows = _of_kind(events, Kind.CREDIT)
     value = rows["value"].to_numpy()
-    view = rows[[*_COMMON, "flow", "code"]].copy()
-    view["freed"] = field_of(CREDIT, "freed", value)
-    view["parity_ok"] = (np.bitwise_count(value) & 1).astype(np.bool_)
-    return view
+    return rows[[*_COMMON, "flow", "code"]].assign(
+        freed=field_of(CREDIT, "freed", value),
+        parity_ok=(np.bitwise_count(value) & 1).astype(np.bool_),
+    )
 
 
 def descriptors(events: pd.DataFrame) -> pd.DataFrame:
@@ -42,13 +42,12 @@ def descriptors(events: pd.DataFrame) -> pd.DataFrame:
     """
     rows = _of_kind(events, Kind.DESC)
     value = rows["value"].to_numpy()
-    view = rows[[*_COMMON, "flow", "code"]].copy()
     kinds = field_of(DESC_VALUE, "type", value)
     known = {int(kind): kind.name for kind in PacketType}
-    view["type"] = [known.get(number, "unknown") for number in kinds.tolist()]
-    for name in ("length", "flags", "seq"):
-        view[name] = field_of(DESC_VALUE, name, value)
-    return view
+    return rows[[*_COMMON, "flow", "code"]].assign(
+        type=[known.get(number, "unknown") for number in kinds.tolist()],
+        **{name: field_of(DESC_VALUE, name, value) for name in ("length", "flags", "seq")},
+    )
 
 
 def states(events: pd.DataFrame) -> pd.DataFrame:
