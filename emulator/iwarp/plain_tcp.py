@@ -71,7 +71,9 @@ class _Receiver(threading.Thread):
         except queue.Empty:
             raise PeerSilentError("nothing came within 60 s") from None
         if not got:
-            raise PeerGoneError("the peer has closed the connection")
+            raise PeerGoneError(
+                "the peer has closed the connection; a Freezeframe peer listens with --tcp, too"
+            )
         return got
 
 
