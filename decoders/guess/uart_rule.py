@@ -40,9 +40,7 @@ _SHORTER_LEVEL = 4.0  # bits by which a line seldom rests at the level that it h
 _INVERTED, _UNUSUAL, _NO_STANDARD = 1.0, 1.0, 3.0  # bits, as above
 _USUAL_RATES = frozenset((*(300 << n for n in range(8)), *(57600 << n for n in range(5))))
 _ANY_RATE = 2.0  # where no two lengths of pulses tell the bit: several rates have no errors then
-_SURE = (
-    3.0  # bits by which a shorter frame must be likelier than that of 8 bits, with which it agrees
-)
+_SURE = 3.0  # bits by which a shorter frame must be likelier than the longer that agrees as well
 _SELDOM = 5.0  # bits, as above, of a frame that is not in the list
 _OF_TEXT = (7, 8)  # bits of a character
 _TEXT = 2.0  # bits by which a line that reads as text is likelier

@@ -342,7 +342,6 @@ class Listener:
         self.socket.close()
 
 
-@cache
 def _check_place(stag: int, to: int) -> None:
     """Refuse what no header holds: of a place at the peer the STag has 32 bits, and the tagged offset 64."""
     if not (0 <= stag < 1 << 32 and 0 <= to < 1 << 64):
@@ -351,6 +350,7 @@ def _check_place(stag: int, to: int) -> None:
         )
 
 
+@cache
 def load_kernels() -> None:
     """Load the compiled kernels, or compile them, before a peer waits for us: the first time takes half a minute."""
     with socket.create_server(("127.0.0.1", 0)) as server:
